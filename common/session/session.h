@@ -22,6 +22,7 @@
  *   session_enter.c   a call of a program begins
  *   session_items.c   what is measured, and whether it fits; session_add.c adds it,
  *   session_series.c  at all its places
+ *   session_choose.c  on a counter and from a value that the program chooses
  *   session_read.c    what the units have counted becomes values
  *   session_program.c units are programmed for a pass, and restored
  *   session_turns.c   passes take turns by themselves
@@ -169,6 +170,8 @@ struct unc_session_item *unc_session_new_item(struct unc_session *);
 /* An event on its units in one pass. On error the caller rolls back. */
 int unc_session_add_measure(struct unc_session *, const struct unc_spec *, unsigned pass,
 			    int aggregate);
+/* Whether what is wanted of a unit in a pass fits together; the sentence is the session's. */
+int unc_session_check_unit(struct unc_session *, uint32_t instance, unsigned pass);
 /* The units that an item is about, each once. */
 struct unc_item_unit {
 	uint32_t instance;

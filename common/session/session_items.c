@@ -197,8 +197,7 @@ static int fail_conflict(struct unc_session *s, const struct unc_conflict *c, co
 			one, bits, type);
 }
 
-/* Whether the slots of an instance in a pass fit together. */
-static int check_instance(struct unc_session *s, uint32_t instance, unsigned pass)
+int unc_session_check_unit(struct unc_session *s, uint32_t instance, unsigned pass)
 {
 	const struct unc_code *code[UNC_MAX_CODES];
 	int slots[UNC_MAX_CODES];
@@ -233,7 +232,7 @@ static int add_slot(struct unc_session *s, uint32_t instance, unsigned pass,
 		if (unc_code_same(&s->units.slot[i].code, code)) {
 			*out = (uint32_t)i;
 			s->units.slot[i].turns |= (uint64_t)1 << pass;
-			return check_instance(s, instance, pass);
+			return unc_session_check_unit(s, instance, pass);
 		}
 	slot = new_slot(s);
 	if (!slot)
@@ -246,7 +245,7 @@ static int add_slot(struct unc_session *s, uint32_t instance, unsigned pass,
 				  .turns = (uint64_t)1 << pass};
 	*out = (uint32_t)(s->units.n_slots - 1);
 	s->units.wanted[instance].head = (int)*out;
-	return check_instance(s, instance, pass);
+	return unc_session_check_unit(s, instance, pass);
 }
 
 /* Neighbouring units that count parts of one thing: as many as the machine's cores have threads. */

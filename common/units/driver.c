@@ -31,8 +31,9 @@ static bool is_claimed(const struct unc_units *s, const struct unc_instance *u)
 	return false;
 }
 
-/* Sampling needs registers, and the unit is served by the kernel alone. */
-static int fail_sampling(struct unc_units *s, uint32_t instance, struct unc_error *err)
+/* Sampling, or a counter that was chosen, needs registers, and the unit is served by the kernel
+ * alone. */
+static int fail_registers(struct unc_units *s, uint32_t instance, struct unc_error *err)
 {
 	const struct unc_slot *slot = &s->slot[s->wanted[instance].head];
 	struct unc_error why = {0};
@@ -41,7 +42,8 @@ static int fail_sampling(struct unc_units *s, uint32_t instance, struct unc_erro
 	unc_unit_text(s, &s->platform->instances.unit[instance], unit, sizeof(unit));
 	unc_platform_methods(s->platform, instance, &slot->code, NULL, &why);
 	return unc_fail(err, UNC_ERR_UNAVAILABLE,
-			"%s: an event that ends intervals needs the registers of %s: %s",
+			"%s: an event that ends intervals, or whose counter is chosen, needs the "
+			"registers of %s: %s",
 			slot->name, unit, why.text);
 }
 
@@ -55,11 +57,13 @@ static int choose(struct unc_units *s, uint32_t instance, bool *unloaded, struct
 	int i;
 
 	/* Registers count all that was added, where they can be reached. */
-	for (i = s->wanted[instance].head; i != UNC_END; i = s->slot[i].next)
+	for (i = s->wanted[instance].head; i != UNC_END; i = s->slot[i].next) {
 		by &= unc_platform_methods(p, instance, &s->slot[i].code, &s->slot[i].driver.code,
 					   NULL);
+		by &= unc_slot_chosen(&s->slot[i]) ? UNC_BY_REGISTERS : by;
+	}
 	if (!by)
-		return fail_sampling(s, instance, err);
+		return fail_registers(s, instance, err);
 	if (by == UNC_BY_REGISTERS ||
 	    (by != UNC_BY_KERNEL && (!p->kernel[instance].before || is_claimed(s, u))))
 		return 0;

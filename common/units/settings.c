@@ -238,6 +238,7 @@ static void set_counter(const struct unc_units *s, struct unc_claim *u, struct u
 	bool writable = (t->reg[slot->ctr].write_mask & half) != 0;
 
 	slot->start = !writable || running ? 0
+		      : slot->at           ? slot->at
 		      : s->place ? ((half / 8 + s->place % (half + half / 4)) | half >> 4) &
 					   ~(half >> 5 | UINT32_MAX)
 				 : half;
@@ -269,9 +270,10 @@ static int set_fixed(struct unc_units *s, struct unc_claim *u, const struct unc_
 	const struct unc_tbl_counter *c = &s->platform->table->counter[slot->code.counter];
 	const struct unc_ledger_record *r = unc_units_record(s, u->instance, control);
 
-	if ((was & c->enable) && (slot->alone || (r && r->alone)))
+	if ((was & c->enable) && (slot->alone || slot->at || (r && r->alone)))
 		return fail_held(s, u, slot, control,
-				 "a counter that ends intervals cannot be shared", err);
+				 "a counter that ends intervals, or is to be set, cannot be shared",
+				 err);
 	if (!(was & c->enable) && unc_units_shares(s, u->instance, control))
 		/* Set again, it would look to who uses it as if it had counted on. */
 		return fail_held(s, u, slot, control,

@@ -121,6 +121,8 @@ struct unc_slot {
 	bool steady;            /* it has counted since the start */
 	bool alone;             /* its counter ends intervals, and is set again each time */
 	uint64_t start;         /* what its counter was set to; 0: it was left as it was */
+	uint64_t at;            /* what a program wants that to be; 0: it has no wish */
+	uint32_t allowed;       /* counters, before a program has chosen one; 0: it has not */
 	struct {                /* for clocks.c alone: */
 		bool asked, is; /* whether it is one */
 		uint8_t group;  /* of a comparison that is made */
@@ -207,6 +209,12 @@ struct unc_units {
 	struct unc_plan restore; /* what a stop writes, once it is known: */
 	int unrestored;          /* why nothing of it can be */
 };
+
+/* What a program has chosen of a slot only its registers can do. */
+static inline bool unc_slot_chosen(const struct unc_slot *slot)
+{
+	return slot->allowed || slot->at;
+}
 
 static inline struct unc_span *unc_slot_span(const struct unc_units *s, const struct unc_slot *slot)
 {
