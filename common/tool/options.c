@@ -99,6 +99,14 @@ static const struct option_row rows[] = {
 	 "what the registers of this machine hold, or why that is not known",
 	 "A register is read once. A unit that cannot be used has one line, with the reason. JSON "
 	 "has \"socket\", \"value\" and \"reason\" as well."},
+	{VERIFY, 0, "device", "DEVICE", AT(device),
+	 "a disk, as /dev/nvme0n1, from which a known number of bytes is read",
+	 "It is read past the page cache, for a quarter of a second a socket, and not written. On "
+	 "a "
+	 "simulated machine it is only told of."},
+	{VERIFY, 'o', "output", "FILE", AT(output),
+	 "writes a report to FILE, in JSON: the checks, and which CPU, kernel and version it was",
+	 "It is a file to send: it has no name of the host and no number of its own."},
 	{RELEASE, 0, "force", NULL, AT(force), "frees foreign counters as well, after showing them",
 	 "A counter is foreign that neither the ledger of the node nor the kernel knows: perhaps "
 	 "of a program that runs (PCM, LIKWID) and loses it, perhaps of one that has ended. Where "

@@ -25,7 +25,8 @@ enum group {
 	MACHINE = 16,
 	RELEASE = 32,
 	WATCH = 64,
-	VALUES = 128
+	VALUES = 128,
+	VERIFY = 256
 };
 
 /* What -e, -m and -g ask for, in the order given. */
@@ -46,6 +47,7 @@ struct args {
 	const char *interval, *duration, *every, *repeat, *number;
 	const char *separator; /* NULL: text for people, or JSON */
 	const char *output;    /* file; NULL: stdout */
+	const char *device;    /* of verify: a disk; NULL: none */
 	struct wish *wish;
 	size_t wishes;
 
@@ -90,6 +92,7 @@ int cmd_completion(struct unc_platform *, const struct args *);
 int cmd_groups(struct unc_platform *, const struct args *);
 int cmd_counters(struct unc_platform *, const struct args *);
 int cmd_release(struct unc_platform *, const struct args *);
+int cmd_verify(struct unc_platform *, const struct args *);
 int cmd_doctor(struct unc_platform *, const struct args *);
 int cmd_gather(struct unc_platform *, const struct args *);
 

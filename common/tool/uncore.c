@@ -69,6 +69,20 @@ static const struct command commands[] = {
 	 "it. UNCORE_SYSROOT=FILE.tar, or a folder with what is in it, stands for the machine: "
 	 "units, doctor, counters, registers --values and decode then say what they say there; "
 	 "nothing counts. It looks as doctor does, and writes what that writes."},
+	{"verify", cmd_verify, OPEN_NOTHING, REPORT | MACHINE | VERIFY, 0, 0, false, "",
+	 "whether the numbers are right here: known traffic, and what is counted of it",
+	 "For about a minute a known number of bytes is read, and written past the caches, by a "
+	 "thread "
+	 "on each core, in the memory of each socket and over the links; monitors are programmed "
+	 "as by "
+	 "stat, and put back, after Ctrl-C too. It takes a tenth of the free memory at most. Each "
+	 "check "
+	 "has what was expected, what was measured, and whether that is right, wrong, or not "
+	 "judged and "
+	 "why; behind each -> is what it would mean, and which row of the tables is in doubt. What "
+	 "others move is measured first and taken off. The exit status is 1 if anything is wrong. "
+	 "A "
+	 "simulated machine is told what would have been moved."},
 	{"cpus", cmd_cpus, OPEN_ANY_TABLES, REPORT, 0, 0, false, "",
 	 "CPUs that the library has event tables for", ""},
 	{"units", cmd_units, OPEN_TABLES, REPORT | CPU | MACHINE, 0, 0, false, "",

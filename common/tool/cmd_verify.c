@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The command verify: which checks there are, in which order, and their report. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "print.h"
+#include "verify.h"
+
+/* ---- signals wait, and are looked for: everything is put back on the way out */
+
+static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+enum { N_ENDS = sizeof(ends) / sizeof(ends[0]) };
+
+static void block_signals(void)
+{
+	struct sigaction action;
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < N_ENDS; i++)
+		if (sigaction(ends[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+			sigaddset(&set, ends[i]); /* unless ignored, as under nohup */
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+int verify_stopped(void)
+{
+	sigset_t waiting;
+
+	if (sigpending(&waiting) < 0)
+		return 0;
+	for (size_t i = 0; i < N_ENDS; i++)
+		if (sigismember(&waiting, ends[i]))
+			return ends[i];
+	return 0;
+}
+
+/* ---- findings */
+
+bool verify_fail(struct verify *v, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	char *text = must_format(format, args);
+	va_end(args);
+	free(v->why);
+	v->why = text;
+	return false;
+}
+
+static char *amount(double value, const char *unit)
+{
+	char buf[CELL_MAX];
+
+	if (unit[0] == '%')
+		return must_print("%.4g %%", 100 * value);
+	return must_print("%s", strcmp(unit, "bytes") == 0 ? scaled(buf, value, "B")
+							   : with_unit(buf, value, unit));
+}
+
+void verify_judge(struct verify *v, char *check, double value, double least, double most,
+		  const char *unit, char *what)
+{
+	bool right = value >= least && value <= most;
+	struct finding f = {.check = check, .verdict = right ? RIGHT : WRONG};
+
+	if (isnan(value)) {
+		f.verdict = NOT_JUDGED;
+		f.reason = must_print("%s", v->why);
+	} else {
+		char *from = amount(fmax(least, 0), unit), *to = amount(most, unit);
+
+		f.expected =
+			least == most ? must_print("%s", to) : must_print("%s to %s", from, to);
+		f.measured = amount(value, unit);
+		f.reason = right ? NULL : must_print("%s", what);
+		free(from);
+		free(to);
+	}
+	free(what);
+	v->finding = must_grow(v->finding, v->n, sizeof(*v->finding));
+	v->finding[v->n++] = f;
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "\r\033[K%zu checks: %.60s", v->n, check);
+}
+
+static void run_checks(struct verify *v)
+{
+	static void (*const checks[])(struct verify *) = {
+		verify_clocks, verify_counters, verify_restored, verify_metrics,
+		verify_shares, verify_filters,  verify_methods,  verify_killed,
+	};
+
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]) && !verify_stopped(); i++)
+		checks[i](v);
+	if (isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+}
+
+/* ---- the report */
+
+static const char *const verdicts[] = {
+	[RIGHT] = "right", [WRONG] = "wrong", [NOT_JUDGED] = "not judged"};
+
+static void print_findings(const struct verify *v, struct printer *p, const char *key)
+{
+	print_list(p, key, TITLES, "VERDICT|EXPECTED|MEASURED|CHECK");
+	for (size_t i = 0; i < v->n; i++) {
+		const struct finding *f = &v->finding[i];
+
+		print_row(p);
+		print_text(p, "check", "CHECK", f->check);
+		print_known(p, "expected", "EXPECTED", f->expected ? f->expected : "");
+		print_known(p, "measured", "MEASURED", f->measured ? f->measured : "");
+		print_text(p, "verdict", "VERDICT", verdicts[f->verdict]);
+		if (p->form == TEXT && f->reason) {
+			print_line(p);
+			print_also(p, "CHECK", "-> ");
+		}
+		print_known(p, "reason", "CHECK", f->reason ? f->reason : "");
+	}
+	print_end(p);
+}
+
+/* "msr, mmio": the methods that serve units. */
+static char *methods_of(const struct verify *v)
+{
+	const struct unc_unit *u;
+	char *list = NULL;
+
+	for (size_t i = 0; (u = unc_unit_get(v->platform, i)); i++)
+		if (u->available && !(list && strstr(list, u->access)))
+			list = must_list(list, u->access);
+	return list ? list : must_print("none");
+}
+
+/* What somebody else needs to judge the findings; not which machine it was. */
+static void print_file(const struct verify *v, const struct args *args)
+{
+	struct args json = {.json = true, .output = args->output};
+	struct utsname kernel;
+	struct printer p;
+	char *methods = methods_of(v);
+
+	uname(&kernel);
+	print_start(&p, &json, v->platform);
+	print_open(&p, NULL, '{');
+	print_text(&p, "cpu", NULL, unc_platform_cpu(v->platform)->name);
+	print_bool(&p, "simulated", unc_platform_simulated(v->platform));
+	print_integer(&p, "sockets", NULL, v->sockets);
+	print_text(&p, "kernel", NULL, kernel.release);
+	print_text(&p, "architecture", NULL, kernel.machine);
+	print_text(&p, "version", NULL, unc_version());
+	print_text(&p, "access", NULL, methods);
+	print_findings(v, &p, "checks");
+	print_close(&p);
+	free(methods);
+}
+
+/* Into the file that was opened, by stdout, which is the user's again behind it. */
+static int write_file(const struct verify *v, const struct args *args, int fd)
+{
+	int before = dup(STDOUT_FILENO), rc = EXIT_SUCCESS;
+
+	fflush(stdout);
+	if (before < 0 || dup2(fd, STDOUT_FILENO) < 0)
+		return failure("cannot write '%s': %s", args->output, strerror(errno));
+	print_file(v, args);
+	if (fflush(stdout))
+		rc = failure("cannot write '%s': %s", args->output, strerror(errno));
+	dup2(before, STDOUT_FILENO);
+	close(before);
+	return rc;
+}
+
+static int report(const struct verify *v, const struct args *args, int fd)
+{
+	size_t count[3] = {0};
+	struct printer p;
+
+	for (size_t i = 0; i < v->n; i++)
+		count[v->finding[i].verdict]++;
+	print_start(&p, args, v->platform);
+	print_findings(v, &p, NULL);
+	print_also(&p, "", "\n%zu right, %zu wrong, %zu not judged", count[RIGHT], count[WRONG],
+		   count[NOT_JUDGED]);
+	int rc = fd >= 0 ? write_file(v, args, fd) : EXIT_SUCCESS;
+
+	return count[WRONG] ? EXIT_FAILURE : rc;
+}
+
+/* ---- the machine */
+
+/* A simulated machine is opened so that it can be told what is moved. */
+static int open_machine(struct verify *v, const struct args *args)
+{
+	const char *sim = getenv("UNCORE_SIM");
+	int *fd = must_alloc(NULL, 1, sizeof(*fd));
+	char *told = sim && *sim ? verify_told_machine(sim, fd) : NULL;
+
+	v->args = args;
+	v->mover = told ? &verify_told : &verify_load;
+	v->of_mover = told ? fd : NULL;
+	if (told)
+		setenv("UNCORE_SIM", told, 1);
+	else
+		free(fd);
+	free(told);
+	int rc = open_platform(args, OPEN_MACHINE, &v->platform);
+
+	if (rc == ARGS_OK)
+		v->sockets = unc_platform_sockets(v->platform);
+	return rc;
+}
+
+static void close_machine(struct verify *v)
+{
+	for (size_t i = 0; i < v->n; i++) {
+		free(v->finding[i].check);
+		free(v->finding[i].expected);
+		free(v->finding[i].measured);
+		free(v->finding[i].reason);
+	}
+	free(v->finding);
+	free(v->why);
+	v->mover->end(v);
+	unc_platform_close(v->platform);
+}
+
+int cmd_verify(struct unc_platform *none, const struct args *args)
+{
+	struct verify v = {.platform = none};
+	int rc, fd = -1;
+
+	if (args->output && (fd = open(args->output, O_WRONLY | O_CREAT | O_TRUNC, 0666)) < 0)
+		return failure("cannot write '%s': %s", args->output, strerror(errno));
+	block_signals();
+	rc = open_machine(&v, args);
+	if (rc == ARGS_OK) {
+		run_checks(&v);
+		rc = verify_stopped() ? BY_SIGNAL + verify_stopped() : report(&v, args, fd);
+	}
+	close_machine(&v);
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
