@@ -88,7 +88,9 @@ struct probe {
 		int socket, index;
 		double value;   /* a count or a metric */
 		double seconds; /* in which it was measured */
-		char *why;      /* there is no value; NULL: there is */
+		double base
+			[2]; /* what others make it count in a second, before the flow and after */
+		char *why;   /* there is no value; NULL: there is */
 	} * place;
 	struct held { /* the counter that begins `at`, of place[0], at the end */
 		char reg[16];
@@ -102,6 +104,9 @@ bool verify_count(struct verify *, const struct flow *, struct probe *, size_t n
 void verify_free(struct probe *, size_t n);
 /* Value at a socket, in all its units; NAN, with v->why: there is none. */
 double verify_value(struct verify *, const struct probe *, int socket);
+/* The same without what others have made it count, as a share of the bytes that were moved, of which it
+ * counts one in `scale`; *blur: how far others may have changed it. NAN: they move too much. */
+double verify_share(struct verify *, const struct probe *, int socket, double scale, double *blur);
 /* Such reads on socket 0 as can be made: else none. */
 struct flow verify_some(struct verify *);
 /* What a register of a unit holds: held->known. */

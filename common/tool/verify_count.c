@@ -64,26 +64,41 @@ static int add(struct run *run, struct probe *p, int *first)
 	return rc;
 }
 
+/* Adds a probe; what does not fit at once is left for another run, and alone there takes passes. */
+static void try_probe(struct run *run, struct probe *p, int *first)
+{
+	struct unc_session **s = &run->session[p->beside];
+	bool alone = run->items[p->beside] == 0;
+	int rc = *s ? 0 : unc_session_new(p->platform, 0, s);
+
+	if (rc == 0)
+		rc = add(run, p, first);
+	if (rc == UNC_ERR_PASSES && alone) {
+		unc_session_free(*s);
+		*s = NULL;
+		rc = unc_session_new(p->platform, UNC_SESSION_ROTATE, s);
+		if (rc == 0)
+			rc = add(run, p, first);
+	}
+	if (rc == 0)
+		return;
+	*first = -1;
+	p->counted = alone;
+	if (alone)
+		p->why = must_print("%s",
+				    *s ? unc_session_error(*s) : unc_platform_error(p->platform));
+}
+
 static void open_run(struct verify *v, struct run *run, struct probe *p, size_t n)
 {
 	run->first = must_alloc(NULL, n, sizeof(*run->first));
 	for (size_t i = 0; i < n; i++) {
-		struct unc_session **s = &run->session[p[i].beside];
+		const struct unc_session *s = run->session[p[i].beside];
 
 		run->first[i] = -1;
 		p[i].platform = p[i].platform ? p[i].platform : v->platform;
-		if (!*s && unc_session_new(p[i].platform, UNC_SESSION_ROTATE, s) < 0) {
-			p[i].counted = true;
-			p[i].why = must_print("%s", unc_platform_error(p[i].platform));
-		}
-		/* What makes a second pass is the last of a run. */
-		if (p[i].counted || unc_session_passes(*s) > 1)
-			continue;
-		if (add(run, &p[i], &run->first[i]) < 0) {
-			p[i].counted = true;
-			p[i].why = must_print("%s", unc_session_error(*s));
-			run->first[i] = -1;
-		}
+		if (!p[i].counted && (!s || unc_session_passes(s) == 1))
+			try_probe(run, &p[i], &run->first[i]);
 	}
 }
 
@@ -94,41 +109,92 @@ static int fails(struct verify *v, struct unc_session *s, int rc)
 	return rc;
 }
 
-/* The flow once for each pass of the first session: a value that is scaled is of all of it. */
-static int go(struct verify *v, struct run *run, const struct flow *flow, struct moved *sum)
+/* What was read: before the flow, after it, and a while later. */
+enum { BEFORE, AFTER, LATER, READS_OF_RUN };
+
+static int look(struct verify *v, struct run *run, struct unc_value *value[2])
+{
+	int rc = 0;
+
+	for (int i = 0; i < 2 && rc == 0; i++)
+		if (run->items[i])
+			rc = fails(v, run->session[i],
+				   unc_session_read(run->session[i], value[i], run->items[i],
+						    sizeof(**value)));
+	return rc;
+}
+
+/* The flow once for each pass of the first session: what is scaled is of all of it. With one pass it
+ * stands between two whiles of what others move. */
+static int go(struct verify *v, struct run *run, const struct flow *flow, struct moved *sum,
+	      struct unc_value *value[READS_OF_RUN][2])
 {
 	int passes = run->session[0] ? unc_session_passes(run->session[0]) : 1, rc = 0;
+	bool between = passes == 1 && flow->kind != IDLE;
 
 	for (int i = 0; i < 2 && rc == 0; i++)
 		if (run->items[i])
 			rc = fails(v, run->session[i], unc_session_start(run->session[i]));
-	for (int pass = 0; pass < passes && rc == 0; pass++) {
-		struct moved one;
+	for (int step = between ? BEFORE : AFTER; step <= (between ? LATER : AFTER); step++)
+		for (int pass = 0; pass < passes && rc == 0; pass++) {
+			struct moved one;
 
-		if (pass)
-			rc = fails(v, run->session[0], unc_session_rotate(run->session[0]));
-		if (rc == 0 && !v->mover->move(v, flow, &one))
-			return UNC_ERR_UNAVAILABLE;
-		sum->bytes += rc ? 0 : one.bytes;
-		sum->seconds += rc ? 0 : one.seconds;
-	}
+			if (pass)
+				rc = fails(v, run->session[0], unc_session_rotate(run->session[0]));
+			if (rc == 0 &&
+			    !v->mover->move(v, step == AFTER ? flow : &(struct flow){IDLE, 0, 0},
+					    &one))
+				return UNC_ERR_UNAVAILABLE;
+			if (rc == 0 && step == AFTER) {
+				sum->bytes += one.bytes;
+				sum->seconds += one.seconds;
+			}
+			if (rc == 0 && pass == passes - 1)
+				rc = look(v, run, value[step]);
+		}
 	return rc;
 }
 
+/* Of what adds up, in a second. */
+static double rate_of(const struct unc_value *x)
+{
+	return x->interval_seconds > 0 ? x->interval / x->interval_seconds : NAN;
+}
+
+/* Whatever is a rate becomes what it is in its time. */
+static struct place place_of(const struct unc_item *item, struct unc_value *value[READS_OF_RUN],
+			     bool between)
+{
+	bool rate = item->metric && strcmp(item->metric->unit, "bytes_per_second") == 0;
+	const struct unc_value *x = value[AFTER];
+	struct place place = {.socket = item->at.socket,
+			      .index = item->at.index,
+			      .value = between ? x->interval : x->value,
+			      .seconds = between ? x->interval_seconds : x->seconds};
+
+	if (between) {
+		place.base[0] = rate ? value[BEFORE]->interval : rate_of(value[BEFORE]);
+		place.base[1] = rate ? value[LATER]->interval : rate_of(value[LATER]);
+	}
+	place.value *= rate ? place.seconds : 1;
+	return place;
+}
+
 static void take(struct verify *v, struct unc_session *s, struct probe *p, int first,
-		 const struct unc_value *value)
+		 struct unc_value *value[READS_OF_RUN], bool between)
 {
 	p->place = must_alloc(NULL, p->n, sizeof(*p->place));
 	for (int i = 0; i < (int)p->n; i++) {
-		const struct unc_value *x = &value[first + i];
+		struct unc_value *of[READS_OF_RUN] = {value[BEFORE] + first + i,
+						      value[AFTER] + first + i,
+						      value[LATER] + first + i};
 		struct unc_item item = {.size = sizeof(item)};
 
 		unc_session_item(s, first + i, &item);
-		p->place[i] =
-			(struct place){item.at.socket, item.at.index, x->value, x->seconds, NULL};
-		if (!(x->flags & UNC_VALUE_VALID))
+		p->place[i] = place_of(&item, of, between);
+		if (!(of[AFTER]->flags & UNC_VALUE_VALID))
 			p->place[i].why = must_print("%s", unc_session_reason(s, first + i));
-		else if (x->flags & UNC_VALUE_PARTIAL)
+		else if (of[AFTER]->flags & UNC_VALUE_PARTIAL)
 			p->place[i].why =
 				must_print("without %s", unc_session_partial(s, first + i));
 	}
@@ -136,31 +202,38 @@ static void take(struct verify *v, struct unc_session *s, struct probe *p, int f
 		verify_register(v, &p->held);
 }
 
-static void end_run(struct verify *v, struct run *run, struct probe *p, size_t n, int rc,
-		    const struct moved *moved)
+static void run_once(struct verify *v, const struct flow *flow, struct probe *p, size_t n)
 {
-	for (int side = 0; side < 2; side++) {
-		struct unc_session *s = run->session[side];
-		struct unc_value *value = must_alloc(NULL, run->items[side], sizeof(*value));
+	struct run run = {.first = NULL};
+	struct unc_value *value[READS_OF_RUN][2];
+	struct moved moved = {0, 0};
+	int rc = 0;
 
-		if (rc == 0 && run->items[side])
-			rc = fails(v, s,
-				   unc_session_read(s, value, run->items[side], sizeof(*value)));
-		for (size_t i = 0; i < n; i++) {
-			if (run->first[i] < 0 || p[i].beside != (side == 1))
-				continue;
-			p[i].counted = true;
-			p[i].moved = *moved;
-			if (rc < 0)
-				p[i].why = must_print("%s", v->why);
-			else
-				take(v, s, &p[i], run->first[i], value);
-		}
-		free(value);
+	open_run(v, &run, p, n);
+	for (int i = 0; i < 2 * READS_OF_RUN; i++)
+		value[i / 2][i % 2] = must_alloc(NULL, run.items[i % 2], sizeof(struct unc_value));
+	if (run.items[0] || run.items[1])
+		rc = go(v, &run, flow, &moved, value);
+	for (size_t i = 0; i < n; i++) {
+		struct unc_value *of[READS_OF_RUN] = {value[BEFORE][p[i].beside],
+						      value[AFTER][p[i].beside],
+						      value[LATER][p[i].beside]};
+
+		if (run.first[i] < 0)
+			continue;
+		p[i].counted = true;
+		p[i].moved = moved;
+		if (rc < 0)
+			p[i].why = must_print("%s", v->why);
+		else
+			take(v, run.session[p[i].beside], &p[i], run.first[i], of,
+			     flow->kind != IDLE && unc_session_passes(run.session[0]) == 1);
 	}
-	free(run->first);
-	for (int side = 0; side < 2; side++)
-		unc_session_free(run->session[side]);
+	for (int i = 0; i < 2 * READS_OF_RUN; i++)
+		free(value[i / 2][i % 2]);
+	free(run.first);
+	for (int i = 0; i < 2; i++)
+		unc_session_free(run.session[i]);
 }
 
 bool verify_count(struct verify *v, const struct flow *flow, struct probe *p, size_t n)
@@ -171,13 +244,7 @@ bool verify_count(struct verify *v, const struct flow *flow, struct probe *p, si
 	if (why)
 		return verify_fail(v, "%s", why);
 	while (left && !verify_stopped()) {
-		struct run run = {.first = NULL};
-		struct moved moved = {0, 0};
-
-		open_run(v, &run, p, n);
-		int rc = run.items[0] || run.items[1] ? go(v, &run, flow, &moved) : 0;
-
-		end_run(v, &run, p, n, rc, &moved);
+		run_once(v, flow, p, n);
 		left = false;
 		for (size_t i = 0; i < n; i++)
 			left |= !p[i].counted;
@@ -215,6 +282,25 @@ double verify_value(struct verify *v, const struct probe *p, int socket)
 		sum = isnan(sum) ? at->value : sum + at->value;
 	}
 	return sum;
+}
+
+double verify_share(struct verify *v, const struct probe *p, int socket, double scale, double *blur)
+{
+	double value = verify_value(v, p, socket), base[2] = {0, 0};
+	double whole = p->moved.bytes / scale;
+
+	for (size_t i = 0; i < p->n && !isnan(value); i++)
+		for (int k = 0; k < 2 && p->place[i].socket == socket; k++)
+			base[k] += p->place[i].base[k] * p->place[i].seconds / whole;
+	*blur = fabs(base[0] - base[1]) + (base[0] + base[1]) / 16;
+	if (!isnan(value) && !(*blur < 0.25 && base[0] + base[1] < 1)) {
+		verify_fail(v,
+			    "this machine is too busy: others move %.0f %% to %.0f %% of what this "
+			    "does",
+			    100 * fmin(base[0], base[1]), 100 * fmax(base[0], base[1]));
+		return NAN;
+	}
+	return value / whole - (base[0] + base[1]) / 2;
 }
 
 struct flow verify_some(struct verify *v)
