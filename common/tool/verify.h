@@ -88,6 +88,7 @@ struct probe {
 		int socket, index;
 		double value;   /* a count or a metric */
 		double seconds; /* in which it was measured */
+		double total;   /* since the start */
 		double base
 			[2]; /* what others make it count in a second, before the flow and after */
 		char *why;   /* there is no value; NULL: there is */

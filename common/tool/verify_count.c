@@ -124,64 +124,68 @@ static int look(struct verify *v, struct run *run, struct unc_value *value[2])
 	return rc;
 }
 
-/* The flow once for each pass of the first session: what is scaled is of all of it. With one pass it
- * stands between two whiles of what others move. */
+/* A while of a flow for each pass of the first session: what is scaled is of all of it. */
+static int step(struct verify *v, struct run *run, const struct flow *flow, bool first,
+		struct moved *sum)
+{
+	int passes = run->session[0] ? unc_session_passes(run->session[0]) : 1, rc = 0;
+
+	for (int pass = 0; pass < passes && rc == 0; pass++) {
+		struct moved one;
+
+		if (passes > 1 && !(first && pass == 0))
+			rc = fails(v, run->session[0], unc_session_rotate(run->session[0]));
+		if (rc == 0 && !v->mover->move(v, flow, &one))
+			rc = UNC_ERR_UNAVAILABLE;
+		sum->bytes += rc ? 0 : one.bytes;
+		sum->seconds += rc ? 0 : one.seconds;
+	}
+	return rc;
+}
+
+/* The flow, if there is one between two whiles of what others move. */
 static int go(struct verify *v, struct run *run, const struct flow *flow, struct moved *sum,
 	      struct unc_value *value[READS_OF_RUN][2])
 {
-	int passes = run->session[0] ? unc_session_passes(run->session[0]) : 1, rc = 0;
-	bool between = passes == 1 && flow->kind != IDLE;
+	const struct flow idle = {IDLE, 0, 0};
+	int first = flow->kind == IDLE ? AFTER : BEFORE, last = 2 * AFTER - first, rc = 0;
+	struct moved other = {0, 0};
 
 	for (int i = 0; i < 2 && rc == 0; i++)
 		if (run->items[i])
 			rc = fails(v, run->session[i], unc_session_start(run->session[i]));
-	for (int step = between ? BEFORE : AFTER; step <= (between ? LATER : AFTER); step++)
-		for (int pass = 0; pass < passes && rc == 0; pass++) {
-			struct moved one;
-
-			if (pass)
-				rc = fails(v, run->session[0], unc_session_rotate(run->session[0]));
-			if (rc == 0 &&
-			    !v->mover->move(v, step == AFTER ? flow : &(struct flow){IDLE, 0, 0},
-					    &one))
-				return UNC_ERR_UNAVAILABLE;
-			if (rc == 0 && step == AFTER) {
-				sum->bytes += one.bytes;
-				sum->seconds += one.seconds;
-			}
-			if (rc == 0 && pass == passes - 1)
-				rc = look(v, run, value[step]);
-		}
+	for (int i = first; i <= last && rc == 0; i++) {
+		rc = step(v, run, i == AFTER ? flow : &idle, i == first, i == AFTER ? sum : &other);
+		if (rc == 0)
+			rc = look(v, run, value[i]);
+	}
 	return rc;
 }
 
-/* Of what adds up, in a second. */
-static double rate_of(const struct unc_value *x)
+/* How long an interval was, if it was scaled, too. */
+static double seconds_of(const struct unc_value *x)
 {
-	return x->interval_seconds > 0 ? x->interval / x->interval_seconds : NAN;
+	return x->interval_share > 0 ? x->interval_seconds / x->interval_share : NAN;
 }
 
 /* Whatever is a rate becomes what it is in its time. */
-static struct place place_of(const struct unc_item *item, struct unc_value *value[READS_OF_RUN],
-			     bool between)
+static struct place place_of(const struct unc_item *item, struct unc_value *value[READS_OF_RUN])
 {
 	bool rate = item->metric && strcmp(item->metric->unit, "bytes_per_second") == 0;
-	const struct unc_value *x = value[AFTER];
-	struct place place = {.socket = item->at.socket,
-			      .index = item->at.index,
-			      .value = between ? x->interval : x->value,
-			      .seconds = between ? x->interval_seconds : x->seconds};
+	double seconds = seconds_of(value[AFTER]);
 
-	if (between) {
-		place.base[0] = rate ? value[BEFORE]->interval : rate_of(value[BEFORE]);
-		place.base[1] = rate ? value[LATER]->interval : rate_of(value[LATER]);
-	}
-	place.value *= rate ? place.seconds : 1;
-	return place;
+	return (struct place){
+		.socket = item->at.socket,
+		.index = item->at.index,
+		.value = value[AFTER]->interval * (rate ? seconds : 1),
+		.seconds = seconds,
+		.total = fmax(value[AFTER]->value, value[LATER]->value),
+		.base = {value[BEFORE]->interval / (rate ? 1 : seconds_of(value[BEFORE])),
+			 value[LATER]->interval / (rate ? 1 : seconds_of(value[LATER]))}};
 }
 
 static void take(struct verify *v, struct unc_session *s, struct probe *p, int first,
-		 struct unc_value *value[READS_OF_RUN], bool between)
+		 struct unc_value *value[READS_OF_RUN])
 {
 	p->place = must_alloc(NULL, p->n, sizeof(*p->place));
 	for (int i = 0; i < (int)p->n; i++) {
@@ -191,7 +195,7 @@ static void take(struct verify *v, struct unc_session *s, struct probe *p, int f
 		struct unc_item item = {.size = sizeof(item)};
 
 		unc_session_item(s, first + i, &item);
-		p->place[i] = place_of(&item, of, between);
+		p->place[i] = place_of(&item, of);
 		if (!(of[AFTER]->flags & UNC_VALUE_VALID))
 			p->place[i].why = must_print("%s", unc_session_reason(s, first + i));
 		else if (of[AFTER]->flags & UNC_VALUE_PARTIAL)
@@ -226,8 +230,7 @@ static void run_once(struct verify *v, const struct flow *flow, struct probe *p,
 		if (rc < 0)
 			p[i].why = must_print("%s", v->why);
 		else
-			take(v, run.session[p[i].beside], &p[i], run.first[i], of,
-			     flow->kind != IDLE && unc_session_passes(run.session[0]) == 1);
+			take(v, run.session[p[i].beside], &p[i], run.first[i], of);
 	}
 	for (int i = 0; i < 2 * READS_OF_RUN; i++)
 		free(value[i / 2][i % 2]);

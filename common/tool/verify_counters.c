@@ -39,7 +39,7 @@ static double apart(struct verify *v, const struct probe pair[2])
  * until it is read is far less than a bit that is missing, or too many. */
 static bool holds(const struct probe *p, int width)
 {
-	uint64_t expected = p->at + (uint64_t)p->place[0].value;
+	uint64_t expected = p->at + (uint64_t)p->place[0].total;
 
 	if (width < 64)
 		expected &= ((uint64_t)1 << width) - 1;

@@ -10,7 +10,7 @@
 
 #include "verify.h"
 
-static const double rate = 20e9; /* bytes a second */
+static const double rate = 15e9; /* bytes a second */
 static const double seconds = 0.2;
 
 char *verify_told_machine(const char *sim, int *fd)
