@@ -233,6 +233,7 @@ static const struct kind {
 	{"LIST", true, offer_access, NULL, NULL},
 	{"DIR", false, NULL, NULL, ":folders"},
 	{"FILE", false, NULL, NULL, ":files"},
+	{"DEVICE", false, NULL, NULL, ":files"},
 	{"[WORD ...]", false, offer_metrics, offer_events, NULL},
 	{"EVENT", false, offer_events, NULL, NULL},
 	{"METRIC EVENT=COUNT...", false, offer_eval, NULL, NULL},

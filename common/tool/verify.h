@@ -7,6 +7,7 @@
  *   verify_units.c    checks of units: clocks, channels and slices, filters
  *   verify_counters.c checks of counters: two at once, their ends, what a session leaves
  *   verify_count.c    what probes count while something is moved
+ *   verify_found.c    what was found
  *   verify_load.c     who moves bytes on hardware
  *   verify_told.c     who tells a simulated machine that they were moved
  */
@@ -59,7 +60,9 @@ struct verify {
 	size_t n;
 };
 
-/* The signal that asks to end; 0: none does. */
+/* Signals that end a process wait from now on. */
+void verify_block_signals(void);
+/* The one that asks to end; 0: none does. */
 int verify_stopped(void);
 /* v->why is this; false. */
 bool verify_fail(struct verify *, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -29,7 +29,7 @@ has() { echo "$cpus" | grep -qx "$1"; }
 
 run
 missing= manual=$BUILD/common/tool/uncore.1
-for c in stat top list metrics groups doctor cpus units counters release encode decode eval registers completion; do
+for c in stat top list metrics groups doctor verify cpus units counters release encode decode eval registers completion; do
 	grep -q "^  $c " "$tmp/out" || missing="$missing $c"
 	"$UNCORE" help $c | grep -q "^uncore $c" || missing="$missing help:$c"
 	grep -q "^.fB$c.fR" "$manual" || missing="$missing manual:$c"

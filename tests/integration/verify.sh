@@ -1,0 +1,82 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# uncore verify on the simulated machine of each CPU: nothing there is wrong, so nothing may be called so, and what can be
+# judged is. VERIFY_SEEDS=100: with that many loads that change with time, too (one here). What is called wrong on machines
+# that are, is verify_wrong.sh.
+: "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$PWD}"
+. "$(dirname "$0")/result.inc"
+title=verify
+command -v jq >/dev/null || { echo "1..0 # SKIP there is no jq"; exit 0; }
+
+json() { jq -e "$1" "$tmp/out" >/dev/null; }
+all_right() { [ "$status" -eq 0 ] && json 'all(.[]; .verdict != "wrong")'; }
+
+for cpu in $("$UNCORE" cpus -j | jq -r '.[].cpu'); do
+	export UNCORE_SIM="$cpu"
+	run verify -j --device told
+	if [ "$cpu" = montecito ]; then
+		all_right && json 'any(.[]; .verdict == "not judged" and (.reason | test("Itanium")))'
+		result "$cpu: nothing is judged that needs traffic, and it says why"
+		continue
+	fi
+	# Each of these is a check of its own on every CPU.
+	all_right && json '[.[] | select(.verdict == "right").check] as $right |
+		all("memory_read_bytes of socket 0 while socket 0 reads memory of 0",
+		    "memory_write_bytes of socket 1 while socket 0 writes memory of 1",
+		    "llc_misses of socket 1 while socket 1 reads memory of 1",
+		    "memory_read_latency_ns of socket 0 while socket 0 reads memory of 0",
+		    "memory_read_bytes of two sessions at once",
+		    "registers that a stop has not restored, of"; . as $name | any($right[]; startswith($name)))'
+	result "$cpu: all that is judged is right"
+	seed=0
+	while [ $((seed += 1)) -le "${VERIFY_SEEDS:-1}" ]; do
+		UNCORE_SIM="$cpu,load=live,seed=$seed" run verify -j --device told
+		all_right || break
+	done
+	[ $seed -gt "${VERIFY_SEEDS:-1}" ]
+	result "$cpu: nor is anything wrong beside a load that changes (seed $((seed - 1)))"
+done
+
+# Each portable metric is judged somewhere, or why not is told.
+export UNCORE_SIM=emerald-rapids,memory=4800
+run verify -j --device told
+names=$("$UNCORE" metrics -j | jq -c '[.[] | select(.of == "portable").name]')
+all_right && json "[.[].check] as \$check | all($names[]; . as \$name | any(\$check[]; startswith(\$name)))"
+result "each portable metric has a check"
+json 'type == "array" and all(.[]; keys == ["check", "expected", "measured", "reason", "verdict"] and
+	([.verdict] | inside(["right", "wrong", "not judged"])) and (.verdict == "right" or .reason != null))'
+result "-j: what the rows have"
+
+run verify -j -o "$tmp/report"
+[ "$status" -eq 0 ] && jq -e --slurpfile out "$tmp/out" '.cpu == "emerald-rapids" and .simulated and .sockets == 2 and
+	.access == "simulated" and .version and .kernel and .checks == $out[0]' "$tmp/report" >/dev/null &&
+	! grep -qF "$(uname -n)" "$tmp/report"
+result "-o: a file with the same checks and where they were made, but no name of the host"
+run verify
+[ "$status" -eq 0 ] && grep -q '^SIMULATED emerald-rapids' "$tmp/out" && tail -n 1 "$tmp/out" | grep -q '^[0-9]* right, 0 wrong, [0-9]* not judged$'
+result "text: that it is simulated, and how many there are"
+run verify -o "$tmp/no/such/folder"
+[ "$status" -eq 1 ] && grep -q 'cannot write' "$tmp/err" && [ ! -s "$tmp/out" ]
+result "a file that cannot be written: nothing is measured for it"
+
+# By the kernel's driver, and by that alone: registers cannot be looked at, which is told, not wrong.
+UNCORE_SIM=icelake-sp,kernel=on run verify -j
+all_right && json 'any(.[]; .verdict == "right" and (.check | endswith("by the kernel'"'"'s driver and by registers")))'
+result "the kernel's driver beside registers"
+UNCORE_SIM=icelake-sp,kernel=on,rights=perf run verify -j
+all_right && json 'any(.[]; .verdict == "right" and (.check | startswith("memory_read_bytes of socket 0")))'
+result "the kernel's driver alone"
+UNCORE_SIM=emerald-rapids,sockets=1 run verify -j
+all_right && json 'any(.[]; .verdict == "not judged" and .reason == "there is one socket")'
+result "one socket: what needs two is not judged"
+
+if command -v python3 >/dev/null; then
+	python3 -c 'import os, signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+os.kill(os.getpid(), signal.SIGINT)
+os.execv(sys.argv[1], sys.argv[1:])' "$UNCORE" verify >"$tmp/out" 2>"$tmp/err"
+	status=$?
+	[ $status -eq 130 ] && [ ! -s "$tmp/out" ]
+	result "a signal ends it"
+fi
+finish
