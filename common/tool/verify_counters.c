@@ -35,36 +35,38 @@ static double apart(struct verify *v, const struct probe pair[2])
 	return worst;
 }
 
-/* Whether the register that began `at` holds the sum, in as many bits as the table says: what it counts
- * until it is read is far less than a bit that is missing, or too many. */
+/* Whether the register that began `at` holds the sum, in as many bits as the table says, the others
+ * alike: what it counts until it is read is far less than a bit that is missing, or too many. */
 static bool holds(const struct probe *p, int width)
 {
-	uint64_t expected = p->at + (uint64_t)p->place[0].total;
+	uint64_t mask = width < 64 ? ((uint64_t)1 << width) - 1 : UINT64_MAX,
+		 above = p->held.value & ~mask;
+	uint64_t expected = (p->at + (uint64_t)p->place[0].total) & mask;
 
-	if (width < 64)
-		expected &= ((uint64_t)1 << width) - 1;
-	return !p->held.known || p->held.value - expected < UINT32_MAX;
+	return !p->held.known ||
+	       ((above == 0 || above == ~mask) && ((p->held.value & mask) - expected) < UINT32_MAX);
 }
 
-/* The clock of a type on its first and its last counter; the first begins at `at`. */
-static void check_type(struct verify *v, const struct unc_event *e, uint64_t counters, uint64_t at,
-		       const struct unc_type *type, const char *how)
+/* An event on the first and the last counter that can count it; the first begins at `at`. */
+static void check_ends(struct verify *v, const struct unc_encoding *code, uint64_t at, int width,
+		       const char *how)
 {
-	struct probe pair[2] = {{.text = e->spec,
+	struct probe pair[2] = {{.text = code->base,
 				 .per = UNC_EACH_UNIT,
 				 .chosen = true,
-				 .counter = __builtin_ctzll(counters),
+				 .counter = __builtin_ctzll(code->counters),
 				 .at = at}};
-	char *check = must_print("%s on counters %d and %d%s", e->spec, pair[0].counter,
-				 63 - __builtin_clzll(counters), how);
+	struct flow flow = verify_some(v);
 
 	pair[1] = pair[0];
-	pair[1].counter = 63 - __builtin_clzll(counters);
+	pair[1].counter = 63 - __builtin_clzll(code->counters);
 	pair[1].at = 0;
 	pair[1].beside = true;
-	double off = verify_count(v, &(struct flow){IDLE, 0, 0}, pair, 2) ? apart(v, pair) : NAN;
+	char *check = must_print("%s on counters %d and %d%s", code->base, pair[0].counter,
+				 pair[1].counter, how);
+	double off = verify_count(v, &flow, pair, 2) ? apart(v, pair) : NAN;
 
-	if (!isnan(off) && !pair[0].place[0].why && !holds(&pair[0], type->counter_width))
+	if (!isnan(off) && !pair[0].place[0].why && !holds(&pair[0], width))
 		off = 1;
 	verify_judge(
 		v, check, off, 0, 0.01, "%",
@@ -72,26 +74,38 @@ static void check_type(struct verify *v, const struct unc_event *e, uint64_t cou
 			   "than %d bits (%s holds 0x%" PRIx64
 			   "), or somebody has set it; in doubt: "
 			   "%s (units.tbl)",
-			   type->counter_width, pair[0].held.reg, pair[0].held.value, e->type));
+			   width, pair[0].held.reg, pair[0].held.value, code->units_of));
 	verify_free(pair, 2);
 }
 
-static const struct unc_type *type_of(const struct verify *v, const char *name)
+/* Both ends of the counters of an event's type. false: it has not two that may count it. */
+static bool check_event(struct verify *v, const char *event)
 {
-	const struct unc_type *t;
+	struct unc_encoding code = {.size = sizeof(code)};
+	const struct unc_type *t = NULL;
 
+	if (unc_event_encode(v->platform, event, &code) < 0 ||
+	    !(code.counters & (code.counters - 1)))
+		return false;
 	for (size_t i = 0; (t = unc_type_get(v->platform, i)); i++)
-		if (strcmp(t->name, name) == 0)
-			return t;
-	return NULL;
+		if (strcmp(t->name, code.units_of) == 0)
+			break;
+	if (!t)
+		return false;
+	uint64_t end = (uint64_t)1 << (t->counter_width - 1) << 1;
+
+	check_ends(v, &code, end / 4 * 3, t->counter_width, "");
+	check_ends(v, &code, end - 1000, t->counter_width, ", past the end of its range");
+	return true;
 }
 
 void verify_counters(struct verify *v)
 {
 	struct probe pair[2] = {{.text = "memory_read_bytes", .per = UNC_EACH_SOCKET}};
-	const struct unc_type *done = NULL;
 	const struct unc_event *e;
+	const char *done = "", *need;
 	struct flow flow = verify_some(v);
+	size_t index;
 
 	pair[1] = pair[0];
 	pair[1].beside = true;
@@ -99,19 +113,13 @@ void verify_counters(struct verify *v)
 		     verify_count(v, &flow, pair, 2) ? apart(v, pair) : NAN, 0, 0.02, "%",
 		     must_print("sessions disturb each other"));
 	verify_free(pair, 2);
-	for (size_t i = 0; (e = verify_clock(v, &i)) && !verify_stopped(); i++) {
-		struct unc_encoding code = {.size = sizeof(code)};
-		const struct unc_type *type = type_of(v, e->type);
-
-		if (type == done || unc_event_encode(v->platform, e->spec, &code) < 0 ||
-		    !(code.counters & (code.counters - 1)))
-			continue;
-		uint64_t end = (uint64_t)1 << (type->counter_width - 1) << 1;
-
-		done = type;
-		check_type(v, e, code.counters, end / 4 * 3, type, "");
-		check_type(v, e, code.counters, end - 1000, type, ", past the end of its range");
-	}
+	/* The clock of each type, and what reads of memory are made of. */
+	for (size_t i = 0; (e = verify_clock(v, &i)) && !verify_stopped(); i++)
+		if (strcmp(e->type, done) != 0 && check_event(v, e->spec))
+			done = e->type;
+	if (unc_metric_find(v->platform, "memory_read_bytes", &index, NULL) == 0)
+		for (size_t i = 0; (need = unc_metric_need(v->platform, index, i)); i++)
+			check_event(v, need);
 }
 
 /* ---- the kernel's driver and registers */
@@ -159,17 +167,21 @@ struct registers {
 	size_t n;
 };
 
-static int note_write(void *user, const struct unc_operation *o)
+/* Counters go on: what is read is not compared. It is among the registers by its name, without a unit. */
+static int note(void *user, const struct unc_operation *o)
 {
 	struct registers *r = user;
 	const struct unc_unit *u;
 
-	if (!o->write || strcmp(o->space, "kernel") == 0 || strncmp(o->reg, "CTR", 3) == 0)
+	for (size_t i = 0; i < r->n; i++)
+		if (!r->one[i].unit && strcmp(r->one[i].reg, o->reg) == 0)
+			return 0;
+	if (strcmp(o->space, "kernel") == 0)
 		return 0;
 	r->one = must_grow(r->one, r->n, sizeof(*r->one));
 	r->one[r->n] = (struct held){.unit = NULL};
 	snprintf(r->one[r->n].reg, sizeof(r->one->reg), "%s", o->reg);
-	for (size_t i = 0; (u = unc_unit_get(r->verify->platform, i)); i++)
+	for (size_t i = 0; o->write && (u = unc_unit_get(r->verify->platform, i)); i++)
 		if (strcmp(u->type->name, o->unit) == 0 && u->socket == o->socket &&
 		    u->index == o->index)
 			r->one[r->n].unit = u;
@@ -187,8 +199,9 @@ void verify_restored(struct verify *v)
 	int id;
 
 	if (unc_session_new(v->platform, 0, &s) == 0) {
-		if (unc_session_add(s, p.text, &id) == 0)
-			unc_session_plan(s, UNC_PHASE_START, note_write, &r);
+		if (unc_session_add(s, p.text, &id) == 0 &&
+		    unc_session_plan(s, UNC_PHASE_READ, note, &r) == 0)
+			unc_session_plan(s, UNC_PHASE_START, note, &r);
 		verify_fail(v, "it programs no register that can be read");
 		unc_session_free(s);
 	}
