@@ -187,19 +187,20 @@ static void check_parts(struct verify *v, const char *one, const char *two, cons
 {
 	const char *text[3] = {one, two, all};
 	struct flow flow = {READS, 0, 0};
-	double more = 0, blur, all_blur = 0.05;
+	double share[3] = {NAN, NAN, NAN}, blur = 0, one_blur = 0;
 
-	for (int i = 0; i < 3 && !isnan(more); i++) {
+	for (int i = 0; i < 3; i++) {
 		struct probe p = {.text = text[i], .per = UNC_EACH_SOCKET};
-		double share =
-			verify_count(v, &flow, &p, 1) ? verify_share(v, &p, 0, 64, &blur) : NAN;
 
-		more += i == 2 ? -share : share;
-		all_blur += blur;
+		if ((i == 0 || !isnan(share[i - 1])) && verify_count(v, &flow, &p, 1))
+			share[i] = verify_share(v, &p, 0, 64, &one_blur);
+		blur += one_blur;
 		verify_free(&p, 1);
 	}
+	blur = 0.05 + (share[2] > 0 ? blur / share[2] : 0);
 	verify_judge(
-		v, must_print("%s and %s, less %s", one, two, all), more, -all_blur, all_blur, "%",
+		v, must_print("%s and %s, of %s", one, two, all), (share[0] + share[1]) / share[2],
+		1 - blur, 1 + blur, "%",
 		must_print("a filter or a umask does not choose; in doubt: %s (events), its filter "
 			   "(units.tbl)",
 			   one));
