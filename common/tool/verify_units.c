@@ -183,10 +183,11 @@ static const struct unc_field *chooses(struct verify *v, const char *base, size_
 }
 
 /* Two parts, and the whole of them, each in a run of its own: in lines of 64 bytes. */
-static void check_parts(struct verify *v, const char *one, const char *two, const char *all)
+static void check_parts(struct verify *v, enum flow_kind kind, const char *one, const char *two,
+			const char *all)
 {
 	const char *text[3] = {one, two, all};
-	struct flow flow = {READS, 0, 0};
+	struct flow flow = {kind, 0, 0};
 	double share[3] = {NAN, NAN, NAN}, blur = 0, one_blur = 0;
 
 	for (int i = 0; i < 3; i++) {
@@ -197,10 +198,12 @@ static void check_parts(struct verify *v, const char *one, const char *two, cons
 		blur += one_blur;
 		verify_free(&p, 1);
 	}
-	blur = 0.05 + (share[2] > 0 ? blur / share[2] : 0);
+	blur = 0.05 + blur / fmax(share[2], 0.5);
 	verify_judge(
-		v, must_print("%s and %s, of %s", one, two, all), (share[0] + share[1]) / share[2],
-		1 - blur, 1 + blur, "%",
+		v,
+		must_print("%s and %s, of %s, %s", one, two, all,
+			   kind == READS ? "reads" : "writes"),
+		(share[0] + share[1]) / share[2], 1 - blur, 1 + blur, "%",
 		must_print("a filter or a umask does not choose; in doubt: %s (events), its filter "
 			   "(units.tbl)",
 			   one));
@@ -224,7 +227,7 @@ static void check_filter(struct verify *v, const char *need)
 		return;
 	snprintf(rest, sizeof(rest), "%s:%s=%" PRIu64, base, name,
 		 f->max & ~(uint64_t)strtoull(equals + 1, NULL, 0));
-	check_parts(v, need, rest, base);
+	check_parts(v, READS, need, rest, base);
 }
 
 /* What misses of the LLC are made of, where that has a filter; reads and writes of memory, where one
@@ -248,6 +251,8 @@ void verify_filters(struct verify *v)
 	if (!umask || strncmp(reads, writes, (size_t)(umask - writes) + 1) != 0)
 		return;
 	snprintf(both, sizeof(both), "%.*s:ALL", (int)(umask - writes), writes);
-	if (unc_item_find(v->platform, both, &item) == 0)
-		check_parts(v, reads, writes, both);
+	if (unc_item_find(v->platform, both, &item) < 0)
+		return;
+	check_parts(v, READS, reads, writes, both);
+	check_parts(v, WRITES, reads, writes, both);
 }
