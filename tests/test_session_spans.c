@@ -121,11 +121,83 @@ static void test_left_out(void)
 	unc_platform_close(p);
 }
 
+/* Each look at the clock of the machine takes time: no two stamps are the same. */
+static const struct unc_machine_methods *still;
+
+static void ticking_now(const struct unc_machine *machine, uint64_t *ns, uint64_t *tsc)
+{
+	unc_sim_step(unc_machine_sim(machine), 100);
+	still->now(machine, ns, tsc);
+}
+
+static void tick_looks(struct unc_platform *p)
+{
+	static struct unc_machine_methods methods;
+
+	still = p->machine->methods;
+	methods = *still;
+	methods.now = ticking_now;
+	p->machine->methods = &methods;
+}
+
+/* Whether each counter has the time of the stamps between which it was read last. */
+static void check_stamps(const struct unc_session *s)
+{
+	const struct unc_stamp *stamp = s->units.stamp;
+
+	for (size_t i = 0; i < s->units.n_reads; i++) {
+		const struct unc_slot *slot = &s->units.slot[s->units.read_slot[i]];
+		const struct unc_seen to = unc_slot_span(&s->units, slot)->total.to;
+
+		if (i == stamp[1].first)
+			stamp++;
+		CHECK_NUMBER(to.ns, stamp->ns);
+		CHECK_NUMBER(to.width, stamp[1].ns - stamp->ns);
+	}
+}
+
+/* Where a unit is left out others are read together than those that were from the start: each has
+ * the time of those with which it is read now. */
+static void test_other_company(void)
+{
+	enum { UNITS = 8, EACH = 3, SECONDS = 6, LOST = 2 };
+	static const char *const event[EACH] = {"CLOCKTICKS", "CAS_COUNT:RD", "CAS_COUNT:WR"};
+	struct unc_platform *p = machine(EMR);
+	struct unc_session *s = session(p, 0);
+	struct unc_value v[UNITS * EACH];
+	char text[UNC_SPEC_MAX];
+
+	for (unsigned i = 0; i < UNITS * EACH; i++) {
+		snprintf(text, sizeof(text), "imc%u.%s:socket=0", i / EACH, event[i % EACH]);
+		add(s, text);
+	}
+	start(s);
+	tick_looks(p);
+	CHECK_NUMBER(s->units.stamp[1].first, 5 * EACH);
+	losing_unit(p, &p->instances.unit[s->units.slot[s->units.read_slot[0]].instance]);
+	for (int second = 1; second <= SECONDS; second++) {
+		if (second == LOST)
+			unc_units_lose_unit(&s->units,
+					    s->units.slot[s->units.read_slot[0]].instance, UNC_TURN,
+					    &(struct unc_loss){.why = UNC_LOST_CONTROL});
+		losing.reads = second < LOST + 2 ? UINT32_MAX * (second >= LOST) : 0;
+		step(p, 1000 * ms);
+		CHECK_NUMBER(unc_session_read(s, v, UNITS * EACH, sizeof(*v)), 0);
+		CHECK_NUMBER(unc_session_look(s, UNC_ALL, NULL), 0);
+		check_stamps(s);
+	}
+	losing.n = 0;
+	unc_session_stop(s);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
 		{"one of two counters is not read now and then", test_unread},
 		{"a unit is left out that was read together with another", test_left_out},
+		{"units are read together with others than before", test_other_company},
 		{NULL, NULL},
 	};
 

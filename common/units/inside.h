@@ -111,6 +111,8 @@ enum unc_loss_kind {
  * takes turns. */
 void unc_slot_part(struct unc_units *, struct unc_slot *);
 void unc_units_find_leaders(struct unc_units *);
+/* What is read between other stamps than its leader now, or before it, parts from it. */
+void unc_units_part_reads(struct unc_units *);
 /* Behind the last read of the unit that read[first] is of. */
 size_t unc_units_reads_end(const struct unc_units *, size_t first);
 

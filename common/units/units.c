@@ -115,6 +115,29 @@ void unc_slot_part(struct unc_units *s, struct unc_slot *slot)
 	slot->leads &= heir == self; /* those that are not read now */
 }
 
+/* Whether a slot that is read comes behind its leader, or is it, between the same stamps. */
+static bool is_led(const struct unc_units *s, const struct unc_stamp *stamp, size_t read)
+{
+	uint32_t leader = s->slot[s->read_slot[read]].leader;
+	size_t i = stamp->first;
+
+	while (i < read && s->read_slot[i] != leader)
+		i++;
+	return s->read_slot[i] == leader;
+}
+
+void unc_units_part_reads(struct unc_units *s)
+{
+	const struct unc_stamp *stamp = s->stamp;
+
+	for (size_t i = 0; i < s->n_reads; i++) {
+		if (i == stamp[1].first)
+			stamp++;
+		if (!is_led(s, stamp, i))
+			unc_slot_part(s, &s->slot[s->read_slot[i]]);
+	}
+}
+
 void unc_units_find_leaders(struct unc_units *s)
 {
 	const struct unc_stamp *stamp = s->stamp;

@@ -137,7 +137,7 @@ static void set_stamps(struct unc_units *s)
 	s->near = several ? -1 : s->near;
 }
 
-/* What is not claimed any more is not read, and leads nothing that is. */
+/* What is not claimed any more is not read. Others are read between other stamps then. */
 static void keep_claimed(struct unc_units *s)
 {
 	size_t n = 0, always = 0;
@@ -151,13 +151,8 @@ static void keep_claimed(struct unc_units *s)
 	}
 	s->n_reads = n;
 	s->n_always = always;
-	for (size_t i = 0; i < n; i++) {
-		struct unc_slot *leader = &s->slot[s->slot[s->read_slot[i]].leader];
-
-		if (!s->wanted[leader->instance].claimed)
-			unc_slot_part(s, leader);
-	}
 	set_stamps(s);
+	unc_units_part_reads(s);
 }
 
 static int forget(struct unc_units *s, enum unc_extent extent, size_t first, struct unc_error *err)
