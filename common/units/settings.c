@@ -272,7 +272,8 @@ static int set_fixed(struct unc_units *s, struct unc_claim *u, const struct unc_
 
 	if ((was & c->enable) && (slot->alone || slot->at || (r && r->alone)))
 		return fail_held(s, u, slot, control,
-				 "a counter that ends intervals, or is to be set, cannot be shared",
+				 slot->at ? "a counter that is to be set cannot be shared"
+					  : "a counter that ends intervals cannot be shared",
 				 err);
 	if (!(was & c->enable) && unc_units_shares(s, u->instance, control))
 		/* Set again, it would look to who uses it as if it had counted on. */
