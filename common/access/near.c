@@ -42,34 +42,28 @@ static bool is_far(const struct unc_near *near, int socket)
 
 /* ---- the thread */
 
-static bool bind_to(int cpu)
-{
-	cpu_set_t set[UNC_MAX_CPUS / CPU_SETSIZE];
-
-	CPU_ZERO_S(sizeof(set), set);
-	CPU_SET_S((size_t)cpu, sizeof(set), set);
-	return sched_setaffinity(0, sizeof(set), set) == 0;
-}
-
 static int number_of(const struct unc_near_socket *there)
 {
 	return (int)(there - there->near->socket);
 }
 
-/* Binds this thread to the CPU that was chosen for the socket; if that is offline to another one. */
+/* Binds this thread to the socket: to its CPUs that are online and not to be disturbed by anybody, of
+ * which the kernel takes one that is idle. */
 static int settle(void *user)
 {
 	const struct unc_near_socket *there = user;
 	const struct unc_topology *top = there->near->machine->top;
-	int cpu = top->socket[number_of(there)].cpu;
-	unsigned i = 0;
+	cpu_set_t set[UNC_MAX_CPUS / CPU_SETSIZE];
+	int cpu;
 
-	do {
-		if (cpu >= 0 && !top->cpu_quiet[cpu] && bind_to(cpu) &&
-		    socket_of_caller(there->near) == number_of(there))
-			return 0;
-	} while ((cpu = unc_topology_cpu(top, number_of(there), i++)) >= 0);
-	return UNC_ERR_UNAVAILABLE;
+	CPU_ZERO_S(sizeof(set), set);
+	for (unsigned i = 0; (cpu = unc_topology_cpu(top, number_of(there), i)) >= 0; i++)
+		if (!top->cpu_quiet[cpu])
+			CPU_SET_S((size_t)cpu, sizeof(set), set);
+	return sched_setaffinity(0, sizeof(set), set) == 0 &&
+			       socket_of_caller(there->near) == number_of(there)
+		       ? 0
+		       : UNC_ERR_UNAVAILABLE;
 }
 
 static void wait_for(sem_t *what)
@@ -84,7 +78,7 @@ static void *run_errands(void *user)
 
 	pthread_setspecific(there->near->errand, there);
 	for (wait_for(&there->begun); there->errand; wait_for(&there->begun)) {
-		/* Where its CPU went offline the kernel has moved it. */
+		/* Where all of its CPUs were offline the kernel has moved it. */
 		if (there->errand != settle && socket_of_caller(there->near) != number_of(there))
 			(void)settle(there);
 		there->result = there->errand(there->user);

@@ -2,9 +2,9 @@
 /*
  * MSRs of a socket are accessed from a CPU of it: from another socket each access interrupts one.
  * A caller who runs elsewhere gives an errand, as much work as there is at a time, to a thread that
- * is bound to the CPU on which the socket's MSRs are read. It waits for it: so an errand costs two
- * changes of the thread and no interrupt by an access, where a list of the module msr-safe costs
- * one for each list and socket, and single registers of the msr driver one each.
+ * is bound to the CPUs of the socket, and waits for it: so an errand costs two changes of the
+ * thread and no interrupt by an access, where a list of the module msr-safe costs one for each list
+ * and socket, and single registers of the msr driver one each.
  *
  * There is a thread for each socket on which sessions count that run, as soon as one of them is
  * wanted there. The caller's own socket needs none, nor does a machine that has one. Where there is
