@@ -45,7 +45,7 @@ static void test_counter(void)
 	int id = add(s, CLOCK), other = add(t, CLOCK), metric = add(t, "memory_write_bytes");
 
 	for (int c = 0; c < 4; c++) {
-		char name[8];
+		char name[16];
 
 		snprintf(name, sizeof(name), "CTR%d", c);
 		CHECK_NUMBER(unc_session_counter(s, id, c), 0);
