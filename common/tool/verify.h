@@ -113,6 +113,8 @@ double verify_value(struct verify *, const struct probe *, int socket);
 double verify_share(struct verify *, const struct probe *, int socket, double scale, double *blur);
 /* Such reads on socket 0 as can be made: else none. */
 struct flow verify_some(struct verify *);
+/* The unit of an operation; NULL: it is not of this machine. */
+const struct unc_unit *verify_unit(const struct unc_platform *, const struct unc_operation *);
 /* What a register of a unit holds: held->known. */
 void verify_register(struct verify *, struct held *);
 

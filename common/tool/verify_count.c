@@ -15,18 +15,25 @@ struct run {
 	int *first; /* item of each probe; -1: it is not of this run */
 };
 
+const struct unc_unit *verify_unit(const struct unc_platform *p, const struct unc_operation *o)
+{
+	const struct unc_unit *u;
+
+	for (size_t i = 0; (u = unc_unit_get(p, i)); i++)
+		if (strcmp(u->type->name, o->unit) == 0 && u->socket == o->socket &&
+		    u->index == o->index)
+			break;
+	return u;
+}
+
 static int find_write(void *user, const struct unc_operation *o)
 {
 	struct probe *p = user;
-	const struct unc_unit *u;
 
 	if (!o->write || o->value != p->at)
 		return 0;
 	snprintf(p->held.reg, sizeof(p->held.reg), "%s", o->reg);
-	for (size_t i = 0; (u = unc_unit_get(p->platform, i)); i++)
-		if (strcmp(u->type->name, o->unit) == 0 && u->socket == o->socket &&
-		    u->index == o->index)
-			p->held.unit = u;
+	p->held.unit = verify_unit(p->platform, o);
 	return 1;
 }
 

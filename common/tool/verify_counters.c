@@ -171,7 +171,6 @@ struct registers {
 static int note(void *user, const struct unc_operation *o)
 {
 	struct registers *r = user;
-	const struct unc_unit *u;
 
 	for (size_t i = 0; i < r->n; i++)
 		if (!r->one[i].unit && strcmp(r->one[i].reg, o->reg) == 0)
@@ -181,10 +180,8 @@ static int note(void *user, const struct unc_operation *o)
 	r->one = must_grow(r->one, r->n, sizeof(*r->one));
 	r->one[r->n] = (struct held){.unit = NULL};
 	snprintf(r->one[r->n].reg, sizeof(r->one->reg), "%s", o->reg);
-	for (size_t i = 0; o->write && (u = unc_unit_get(r->verify->platform, i)); i++)
-		if (strcmp(u->type->name, o->unit) == 0 && u->socket == o->socket &&
-		    u->index == o->index)
-			r->one[r->n].unit = u;
+	if (o->write)
+		r->one[r->n].unit = verify_unit(r->verify->platform, o);
 	verify_register(r->verify, &r->one[r->n++]);
 	return 0;
 }
