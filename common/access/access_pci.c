@@ -155,8 +155,7 @@ static int open_file(struct unc_backend *backend, struct function_file *file, st
 static int function_file(struct unc_backend *backend, uint64_t address,
 			 const struct function_file **out, struct unc_error *err)
 {
-	struct function_file file = {.function = UNC_PCI_FUNCTION(address)};
-	struct function_file *more;
+	struct function_file file = {.function = UNC_PCI_FUNCTION(address)}, *added;
 	int rc;
 
 	for (size_t i = 0; i < backend->n; i++)
@@ -167,14 +166,12 @@ static int function_file(struct unc_backend *backend, uint64_t address,
 	rc = open_file(backend, &file, err);
 	if (rc < 0)
 		return rc;
-	more = unc_grow(backend->file, backend->n, sizeof(file));
-	if (!more) {
+	if (!(added = UNC_ADD_TO(backend->file, backend->n))) {
 		close(file.fd);
 		return unc_no_memory(err);
 	}
-	backend->file = more;
-	more[backend->n] = file;
-	*out = &more[backend->n++];
+	*added = file;
+	*out = added;
 	return 0;
 }
 

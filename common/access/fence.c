@@ -41,18 +41,16 @@ void unc_fence_add(struct unc_fence *fence, const struct unc_fence_block *block)
 	uint64_t first, last;
 
 	for (uint32_t i = 0; (reg = unc_fence_reg(fence, block, &i, &first, &last));) {
-		void *more = unc_grow(fence->row, fence->n, sizeof(*fence->row));
+		struct unc_fence_row *row = UNC_ADD_TO(fence->row, fence->n);
 
-		fence->no_memory |= !more;
-		if (!more)
+		fence->no_memory |= !row;
+		if (!row)
 			return;
-		fence->row = more;
-		fence->row[fence->n++] =
-			(struct unc_fence_row){.at = first,
-					       .mask = reg->write_mask,
-					       .device = block->device,
-					       .space = (uint8_t)unc_fence_space(fence, block),
-					       .width = first == last ? 0 : reg->width};
+		*row = (struct unc_fence_row){.at = first,
+					      .mask = reg->write_mask,
+					      .device = block->device,
+					      .space = (uint8_t)unc_fence_space(fence, block),
+					      .width = first == last ? 0 : reg->width};
 	}
 	fence->sorted = false;
 }

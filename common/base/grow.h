@@ -4,6 +4,7 @@
 #define UNC_GROW_H
 
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * Room for one more element behind n of them; NULL if memory has run out, and the array is as
@@ -15,6 +16,19 @@ static inline void *unc_grow(void *array, size_t n, size_t size)
 	if ((n & (n - 1)) != 0)
 		return array;
 	return realloc(array, (n ? 2 * n : 1) * size);
+}
+
+/* One element more behind the n of an array, all zeros; NULL likewise. */
+#define UNC_ADD_TO(array, n) unc_add_to(&(array), &(n), sizeof(*(array)))
+static inline void *unc_add_to(void *array, size_t *n, size_t size)
+{
+	char *old, *larger;
+
+	memcpy(&old, array, sizeof(old)); /* a pointer to elements, of whatever kind */
+	if (!(larger = (char *)unc_grow(old, *n, size)))
+		return NULL;
+	memcpy(array, &larger, sizeof(larger));
+	return memset(larger + (*n)++ * size, 0, size);
 }
 
 #endif

@@ -180,7 +180,7 @@ static int grows_by(uint8_t kind)
 static void emit(struct parser *p, struct op op)
 {
 	struct unc_expr *e = p->expr;
-	struct op *code;
+	struct op *added;
 
 	p->stack += grows_by(op.kind);
 	if (p->stack > MAX_STACK)
@@ -190,13 +190,10 @@ static void emit(struct parser *p, struct op op)
 		     MAX_CODE);
 	if (p->rc)
 		return;
-	code = unc_grow(e->code, e->n_code, sizeof(*code));
-	if (code) {
-		e->code = code;
-		e->code[e->n_code++] = op;
-	} else {
+	if ((added = UNC_ADD_TO(e->code, e->n_code)))
+		*added = op;
+	else
 		p->rc = unc_no_memory(p->err);
-	}
 }
 
 static void emit_kind(struct parser *p, uint8_t kind)
@@ -265,16 +262,13 @@ static void add_ref(struct parser *p, const char *event, int aggregate)
 	       (e->refs[i].aggregate != aggregate || strcmp(e->refs[i].event, event) != 0))
 		i++;
 	if (i == e->n_refs) {
-		struct unc_expr_ref *refs = unc_grow(e->refs, i, sizeof(*refs));
-		char *copy = strdup(event);
+		struct unc_expr_ref *ref = UNC_ADD_TO(e->refs, e->n_refs);
 
-		e->refs = refs ? refs : e->refs;
-		if (!refs || !copy) {
-			free(copy);
+		if (!ref || !(ref->event = strdup(event))) {
 			p->rc = unc_no_memory(p->err);
 			return;
 		}
-		e->refs[e->n_refs++] = (struct unc_expr_ref){copy, aggregate};
+		ref->aggregate = aggregate;
 	}
 	emit(p, (struct op){.kind = OP_REF, .ref = (uint32_t)i});
 }

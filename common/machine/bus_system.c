@@ -197,7 +197,7 @@ static int list_functions(struct system_bus *system, char *const *list, struct u
 	bus->n_functions = 0;
 	for (; *list; list++) {
 		const char *name = *list;
-		struct unc_pci_function f, *more;
+		struct unc_pci_function f, *added;
 
 		if (name[0] == '.' || other_domain(name))
 			continue;
@@ -207,11 +207,9 @@ static int list_functions(struct system_bus *system, char *const *list, struct u
 		}
 		if (!identify(system, name, &f))
 			continue;
-		more = unc_grow(bus->function, bus->n_functions, sizeof(f));
-		if (!more)
+		if (!(added = UNC_ADD_TO(bus->function, bus->n_functions)))
 			return unc_no_memory(err);
-		bus->function = more;
-		more[bus->n_functions++] = f;
+		*added = f;
 	}
 	return 0;
 }

@@ -167,7 +167,7 @@ static int add_record(struct unc_pmon *pmon, int socket, const struct unc_pmon_r
 		      struct unc_error *err)
 {
 	struct unc_pmon_list *list = &pmon->socket[socket];
-	void *more;
+	struct unc_pmon_record *added;
 
 	for (const struct unc_pmon_record *r = list->record; r < list->record + list->n; r++)
 		if (r->type == record->type && r->id == record->id &&
@@ -176,12 +176,10 @@ static int add_record(struct unc_pmon *pmon, int socket, const struct unc_pmon_r
 	if (list->n == MAX_RECORDS)
 		return unc_fail(err, UNC_ERR_TABLE,
 				"broken: with it the socket has more than %d units", MAX_RECORDS);
-	more = unc_grow(list->record, list->n, sizeof(*record));
-	pmon->walk->no_memory |= !more;
-	if (more) {
-		list->record = more;
-		list->record[list->n++] = *record;
-	}
+	added = UNC_ADD_TO(list->record, list->n);
+	pmon->walk->no_memory |= !added;
+	if (added)
+		*added = *record;
 	return 0;
 }
 

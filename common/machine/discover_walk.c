@@ -29,14 +29,10 @@ unsigned unc_walk_count(const struct unc_walk *walk, unsigned type, int socket, 
 
 struct unc_instance *unc_walk_add(struct unc_walk *walk, unsigned type, int socket, unsigned index)
 {
-	struct unc_instance *unit = &walk->none;
-	void *more = unc_grow(walk->unit, walk->n, sizeof(*walk->unit));
+	struct unc_instance *unit = UNC_ADD_TO(walk->unit, walk->n);
 
-	if (more) {
-		walk->unit = more;
-		unit = &walk->unit[walk->n++];
-	}
-	walk->no_memory |= !more;
+	walk->no_memory |= !unit;
+	unit = unit ? unit : &walk->none;
 	*unit = (struct unc_instance){
 		.type = (uint16_t)type,
 		.socket = (uint16_t)socket,

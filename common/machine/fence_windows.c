@@ -42,15 +42,13 @@ struct yard {
 
 static void add_owner(struct yard *yard, uint64_t first, uint64_t last, const char *name)
 {
-	void *more = unc_grow(yard->owner, yard->n_owners, sizeof(*yard->owner));
+	struct owner *o = UNC_ADD_TO(yard->owner, yard->n_owners);
 
-	yard->fence->no_memory |= !more;
-	if (!more)
+	yard->fence->no_memory |= !o;
+	if (!o)
 		return;
-	yard->owner = more;
-	yard->owner[yard->n_owners] =
-		(struct owner){.first = first, .last = last, .number = yard->n_owners};
-	snprintf(yard->owner[yard->n_owners++].name, sizeof(yard->owner->name), "%s", name);
+	*o = (struct owner){.first = first, .last = last, .number = yard->n_owners};
+	snprintf(o->name, sizeof(o->name), "%s", name);
 }
 
 /* Whether a function, as the kernel names it, holds addresses of monitors: its BARs may be theirs.

@@ -54,7 +54,7 @@ static int compare(const void *pa, const void *pb)
 /* A list of which a line is not understood is none. */
 static bool take_lines(struct unc_pci_list *list, char *text)
 {
-	struct unc_pci_noted row, *more;
+	struct unc_pci_noted row, *added;
 	char *save = NULL;
 
 	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
@@ -62,10 +62,9 @@ static bool take_lines(struct unc_pci_list *list, char *text)
 			unc_pci_list_free(list);
 			return true;
 		}
-		if (!(more = unc_grow(list->row, list->n, sizeof(row))))
+		if (!(added = UNC_ADD_TO(list->row, list->n)))
 			return false;
-		list->row = more;
-		list->row[list->n++] = row;
+		*added = row;
 	}
 	if (list->n)
 		qsort(list->row, list->n, sizeof(*list->row), compare);

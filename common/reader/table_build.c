@@ -12,15 +12,10 @@
 
 void *unc_add_row(struct unc_table_reader *r, void *rows, size_t *n, size_t size)
 {
-	char *old, *larger;
+	void *row = unc_add_to(rows, n, size);
 
-	memcpy(&old, rows, sizeof(old)); /* a pointer to rows, of whatever kind */
-	larger = unc_grow(old, *n, size);
-	if (larger)
-		memcpy(rows, &larger, sizeof(larger));
-	else
-		r->out_of_memory = true;
-	return memset(larger ? larger + (*n)++ * size : (char *)&r->scratch, 0, size);
+	r->out_of_memory |= !row;
+	return row ? row : memset(&r->scratch, 0, size);
 }
 
 static size_t hash_text(const char *text)

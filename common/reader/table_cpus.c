@@ -65,11 +65,9 @@ static int add_cpu_line(struct unc_table_reader *r, const struct unc_tbl_cpuid *
 		if (rc < 0)
 			return rc;
 	}
-	line = unc_grow(r->cpu_line, r->n_cpu_lines, sizeof(*line));
-	if (!line)
+	if (!(line = UNC_ADD_TO(r->cpu_line, r->n_cpu_lines)))
 		return unc_no_memory(r->err);
-	r->cpu_line = line;
-	line[r->n_cpu_lines++] = (struct unc_table_cpu_line){*cpuid, r->line->number};
+	*line = (struct unc_table_cpu_line){*cpuid, r->line->number};
 	return 0;
 }
 

@@ -21,7 +21,7 @@ void unc_sim_bus_function(struct unc_sim *sim, unsigned number, unsigned devfn, 
 			  unsigned socket)
 {
 	struct unc_bus *bus = &sim->bus.bus;
-	struct unc_pci_function *larger;
+	struct unc_pci_function *added;
 	int cpus = unc_sim_cpus(sim), first = (int)socket * cpus;
 
 	if (sim->options.no_nodes) {
@@ -31,20 +31,18 @@ void unc_sim_bus_function(struct unc_sim *sim, unsigned number, unsigned devfn, 
 	for (size_t i = 0; i < bus->n_functions; i++)
 		if (bus->function[i].bus == number && bus->function[i].devfn == devfn)
 			return;
-	larger = unc_grow(bus->function, bus->n_functions, sizeof(*larger));
-	sim->bus.lacks |= !larger;
-	if (!larger)
-		return;
-	bus->function = larger;
-	bus->function[bus->n_functions++] =
-		(struct unc_pci_function){.bus = (uint8_t)number,
-					  .devfn = (uint8_t)devfn,
-					  .vendor = VENDOR,
-					  .device = (uint16_t)id,
-					  .kind = CLASS_SYSTEM >> 16,
-					  .numa_node = sim->options.no_nodes ? -1 : (int)socket,
-					  .local_cpu = first,
-					  .local_last = first + cpus - 1};
+	added = UNC_ADD_TO(bus->function, bus->n_functions);
+	sim->bus.lacks |= !added;
+	if (added)
+		*added = (struct unc_pci_function){.bus = (uint8_t)number,
+						   .devfn = (uint8_t)devfn,
+						   .vendor = VENDOR,
+						   .device = (uint16_t)id,
+						   .kind = CLASS_SYSTEM >> 16,
+						   .numa_node =
+							   sim->options.no_nodes ? -1 : (int)socket,
+						   .local_cpu = first,
+						   .local_last = first + cpus - 1};
 }
 
 static struct sim_config *config_at(struct sim_bus *bus, unsigned number, unsigned devfn,
@@ -61,21 +59,15 @@ void unc_sim_bus_config(struct unc_sim *sim, unsigned number, unsigned devfn, un
 			uint32_t value)
 {
 	struct sim_bus *bus = &sim->bus;
-	struct sim_config *old = config_at(bus, number, devfn, offset), *larger;
+	struct sim_config *config = config_at(bus, number, devfn, offset);
 
-	if (old) { /* several types have bits in a register that tells of them */
-		old->value |= value;
-		return;
-	}
-	larger = unc_grow(bus->config, bus->n_configs, sizeof(*larger));
-	bus->lacks |= !larger;
-	if (!larger)
-		return;
-	bus->config = larger;
-	bus->config[bus->n_configs++] = (struct sim_config){.value = value,
-							    .offset = (uint16_t)offset,
-							    .bus = (uint8_t)number,
-							    .devfn = (uint8_t)devfn};
+	if (!config && (config = UNC_ADD_TO(bus->config, bus->n_configs)))
+		*config = (struct sim_config){.offset = (uint16_t)offset,
+					      .bus = (uint8_t)number,
+					      .devfn = (uint8_t)devfn};
+	bus->lacks |= !config;
+	if (config) /* several types have bits in a register that tells of them */
+		config->value |= value;
 }
 
 /* ---- the methods */

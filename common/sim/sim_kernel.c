@@ -217,14 +217,8 @@ static int keep(struct sim_kernel *k, struct sim_event *e)
 
 	while (fd < k->n && k->event[fd])
 		fd++;
-	if (fd == k->n) {
-		void *more = unc_grow(k->event, k->n, sizeof(struct sim_event *));
-
-		if (!more)
-			return -1;
-		k->event = more;
-		k->n++;
-	}
+	if (fd == k->n && !UNC_ADD_TO(k->event, k->n))
+		return -1;
 	k->event[fd] = e;
 	return (int)fd;
 }
