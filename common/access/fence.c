@@ -9,7 +9,7 @@
 
 int unc_fence_space(const struct unc_fence *fence, const struct unc_fence_block *block)
 {
-	return fence->table->part[fence->table->type[block->type].parts.first + block->part].space;
+	return unc_type_part(fence->table, block->type, block->part)->space;
 }
 
 const struct unc_tbl_reg *unc_fence_reg(const struct unc_fence *fence,
@@ -21,13 +21,10 @@ const struct unc_tbl_reg *unc_fence_reg(const struct unc_fence *fence,
 
 	while (*i < regs->n) {
 		const struct unc_tbl_reg *reg = &fence->table->reg[regs->first + (*i)++];
-		int64_t offset = reg->offset + (int64_t)reg->per_unit * block->index;
 
 		if (reg->part != block->part)
 			continue;
-		*first = reg->flags & UNC_REG_ABS ? (uint32_t)reg->offset
-						  : block->base + (uint64_t)offset;
-		*last = *first;
+		*first = *last = unc_reg_at(reg, space, block->base, block->index);
 		if (space == UNC_SPACE_PCI || space == UNC_SPACE_MMIO)
 			*last += reg->width / 8u - 1;
 		return reg;
@@ -61,13 +58,14 @@ void unc_fence_places(const struct unc_fence *fence, unc_fence_fn fn, void *user
 
 	for (unsigned i = 0; t && i < t->n_type; i++)
 		for (unsigned p = 0; p < t->type[i].parts.n; p++) {
-			const struct unc_range *rows = &t->part[t->type[i].parts.first + p].where;
+			const struct unc_tbl_part *part = unc_type_part(t, i, p);
+			const struct unc_tbl_where *w;
 
-			for (uint32_t k = 0; k < rows->n; k++)
+			for (uint32_t k = 0; (w = unc_part_place(t, part, k)); k++)
 				fn(user,
 				   (struct unc_fence_block){
 					   .index = k, .type = (uint16_t)i, .part = (uint16_t)p},
-				   &t->where[rows->first + k]);
+				   w);
 		}
 }
 

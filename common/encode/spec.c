@@ -9,7 +9,7 @@
 
 unsigned unc_type_instances(const struct unc_table *t, unsigned type)
 {
-	return t->part[t->type[type].parts.first].where.n;
+	return unc_type_part(t, type, 0)->where.n;
 }
 
 bool unc_umask_find(const struct unc_table *t, const struct unc_tbl_event *e, const char *name,

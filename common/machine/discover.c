@@ -66,8 +66,8 @@ static int compare_units(const void *pa, const void *pb)
 /* Units of a type that share their registers' place: each has some of its own there. */
 static bool shares_place(const struct unc_table *table, const struct unc_tbl_type *type)
 {
-	for (uint32_t i = 0; i < type->regs.n; i++)
-		if (table->reg[type->regs.first + i].per_unit)
+	for (const struct unc_tbl_reg *r = NULL; (r = UNC_NEXT(table, reg, type->regs, r));)
+		if (r->per_unit)
 			return true;
 	return false;
 }

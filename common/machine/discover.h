@@ -114,7 +114,7 @@ int unc_discover(const struct unc_table *, struct unc_topology *, struct unc_bus
 /* Part 0 of a type that has parts. */
 static inline const struct unc_tbl_part *unc_main_part(const struct unc_table *t, unsigned type)
 {
-	return &t->part[t->type[type].parts.first];
+	return unc_type_part(t, type, 0);
 }
 /* Whether units of a type are not numbered one by one, as its MSRs are `optional`. */
 static inline bool unc_type_gaps(const struct unc_table *t, unsigned type)
@@ -122,7 +122,7 @@ static inline bool unc_type_gaps(const struct unc_table *t, unsigned type)
 	const struct unc_tbl_part *part = unc_main_part(t, type);
 
 	return part->space == UNC_SPACE_MSR && part->where.n &&
-	       t->where[part->where.first].optional;
+	       unc_part_place(t, part, 0)->optional;
 }
 /* Whether units of two types come together. */
 static inline bool unc_type_partners(const struct unc_table *t, unsigned a, unsigned b)

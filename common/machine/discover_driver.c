@@ -197,18 +197,15 @@ static void add_listed(struct unc_walk *walk, unsigned type, int socket, unsigne
 /* Takes back units whose PCI function is not there, and that the driver does not list. */
 static void drop_absent(struct unc_walk *walk, size_t from)
 {
-	const struct unc_pci_function *f;
 	char name[UNC_KERNEL_NAME];
 	size_t n = from;
 
 	for (const struct unc_instance *u = walk->unit + from; u < walk->unit + walk->n; u++) {
 		const struct unc_tbl_where *w = unc_where(walk->table, u->type, u->index);
 
-		if (w && !is_listed(walk, u->type, u->index, name) &&
-		    unc_walk_function(walk, u->socket, w->device_id, w->devfn, &f, NULL) ==
-			    UNC_ERR_NOT_FOUND)
-			continue;
-		walk->unit[n++] = *u;
+		if (!w || is_listed(walk, u->type, u->index, name) ||
+		    !unc_walk_lacks(walk, u->socket, w->device_id, w->devfn))
+			walk->unit[n++] = *u;
 	}
 	walk->n = n;
 }

@@ -75,14 +75,13 @@ int unc_fixed_bar(const struct unc_walk *walk, const struct unc_tbl_bar *bar, un
 int unc_fixed_place(const struct unc_walk *walk, unsigned type, unsigned part, unsigned index,
 		    int socket, struct unc_place *out, struct unc_error *err)
 {
-	const struct unc_tbl_type *row = &walk->table->type[type];
-	const struct unc_tbl_part *p = &walk->table->part[row->parts.first + part];
-	const struct unc_tbl_where *where = &walk->table->where[p->where.first + index];
+	const struct unc_tbl_part *p = unc_type_part(walk->table, type, part);
+	const struct unc_tbl_where *where = unc_part_place(walk->table, p, index);
 	uint64_t address;
 	int rc;
 
 	*out = (struct unc_place){.space = p->space};
-	if (index >= p->where.n)
+	if (!where)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "its place is not known");
 	if (p->space == UNC_SPACE_PCI)
 		return place_pci(walk, type, part, where, socket, out, err);
@@ -109,7 +108,7 @@ void unc_fixed_parts(const struct unc_walk *walk, struct unc_instance *unit, uns
 	const struct unc_tbl_type *row = &walk->table->type[unit->type];
 
 	for (unsigned i = first; i < row->parts.n && i < UNC_MAX_PARTS; i++) {
-		const struct unc_tbl_part *part = &walk->table->part[row->parts.first + i];
+		const struct unc_tbl_part *part = unc_type_part(walk->table, unit->type, i);
 		struct unc_error why = {0};
 		int rc = unc_fixed_place(walk, unit->type, i, unit->index, unit->socket,
 					 &unit->part[i], &why);
@@ -128,16 +127,13 @@ void unc_fixed_parts(const struct unc_walk *walk, struct unc_instance *unit, uns
 }
 
 /* An optional unit whose PCI function is not there: this part of the CPU has none. */
-static bool is_absent(const struct unc_walk *walk, const struct unc_tbl_type *row, unsigned index,
-		      int socket)
+static bool is_absent(const struct unc_walk *walk, unsigned type, unsigned index, int socket)
 {
-	const struct unc_tbl_part *part = &walk->table->part[row->parts.first];
-	const struct unc_tbl_where *where = &walk->table->where[part->where.first + index];
-	const struct unc_pci_function *f;
+	const struct unc_tbl_part *part = unc_main_part(walk->table, type);
+	const struct unc_tbl_where *where = unc_part_place(walk->table, part, index);
 
 	return where->optional && part->space == UNC_SPACE_PCI &&
-	       unc_walk_function(walk, socket, where->device_id, where->devfn, &f, NULL) ==
-		       UNC_ERR_NOT_FOUND;
+	       unc_walk_lacks(walk, socket, where->device_id, where->devfn);
 }
 
 /* A unit behind an address that is not filled in: a memory controller that is fused off. */
@@ -163,13 +159,12 @@ bool unc_fixed_empty(const struct unc_walk *walk, unsigned type, unsigned index,
 static void add_units(struct unc_walk *walk, unsigned type, int socket, unsigned n,
 		      unsigned certain)
 {
-	const struct unc_tbl_type *row = &walk->table->type[type];
 	struct unc_error why = {0};
 	struct unc_instance *unit;
 	unsigned empty = 0;
 
 	for (unsigned index = 0; index < n; index++) {
-		if (is_absent(walk, row, index, socket))
+		if (is_absent(walk, type, index, socket))
 			continue;
 		if (unc_fixed_empty(walk, type, index, socket, &why)) {
 			empty++;
@@ -181,7 +176,7 @@ static void add_units(struct unc_walk *walk, unsigned type, int socket, unsigned
 	}
 	if (empty)
 		unc_walk_note(walk, "socket %d: %u of %u %s do not exist: %s", socket, empty, n,
-			      unc_tbl_str(walk->table, row->name), why.text);
+			      unc_type_name(walk->table, type), why.text);
 }
 
 /* The PCI functions on a socket of which there is one a unit: those that are, and in *more those
@@ -229,10 +224,8 @@ static void add_by_functions(struct unc_walk *walk, unsigned type, int socket,
 /* Whether PCI functions that everybody can see show that none of the places has a unit. */
 static bool none_there(const struct unc_walk *walk, unsigned type, int socket, unsigned places)
 {
-	const struct unc_tbl_type *row = &walk->table->type[type];
-
 	for (unsigned index = 0; index < places; index++)
-		if (!is_absent(walk, row, index, socket) &&
+		if (!is_absent(walk, type, index, socket) &&
 		    !unc_fixed_empty(walk, type, index, socket, NULL))
 			return false;
 	return true;

@@ -185,12 +185,9 @@ static bool is_always_there(const struct unc_table *t, unsigned id, unsigned dev
 /* Whether a function that is always there does not show: what does not show then proves nothing. */
 static bool is_hidden(const struct unc_walk *walk, const struct unc_tbl_present *row, int socket)
 {
-	const struct unc_pci_function *f;
-
 	for (unsigned i = 0; i < row->n_devices; i++)
 		if (is_always_there(walk->table, row->id, row->devfn[i]) &&
-		    unc_walk_function(walk, socket, row->id, row->devfn[i], &f, NULL) ==
-			    UNC_ERR_NOT_FOUND)
+		    unc_walk_lacks(walk, socket, row->id, row->devfn[i]))
 			return true;
 	return false;
 }
@@ -200,7 +197,6 @@ bool unc_present_absent(const struct unc_walk *walk, unsigned type, unsigned ind
 {
 	const struct unc_tbl_present *row = first_row(walk, type);
 	const struct unc_tbl_present *end = row + walk->table->type[type].presents.n;
-	const struct unc_pci_function *f;
 
 	for (; walk->bus && row < end; row++) {
 		unsigned device = row->per ? index / row->per : 0;
@@ -208,8 +204,7 @@ bool unc_present_absent(const struct unc_walk *walk, unsigned type, unsigned ind
 		if (by_register(row) || row->last || device >= row->n_devices ||
 		    is_hidden(walk, row, socket) ||
 		    is_always_there(walk->table, row->id, row->devfn[device]) ||
-		    unc_walk_function(walk, socket, row->id, row->devfn[device], &f, NULL) !=
-			    UNC_ERR_NOT_FOUND)
+		    !unc_walk_lacks(walk, socket, row->id, row->devfn[device]))
 			continue;
 		unc_fail(why, UNC_ERR_NOT_FOUND, "there is no PCI function %02x.%x (8086:%04x)",
 			 row->devfn[device] >> 3u, row->devfn[device] & 7u, row->id);

@@ -29,24 +29,21 @@ static bool has_msr(const struct unc_table *t, unsigned type, uint64_t first, ui
 	bool has = false;
 
 	for (unsigned part = 0; part < row->parts.n; part++) {
-		const struct unc_tbl_part *p = &t->part[row->parts.first + part];
+		const struct unc_tbl_part *p = unc_type_part(t, type, part);
 		uint64_t extent = unc_part_extent(t, type, part);
+		const struct unc_tbl_where *w = NULL;
 
-		for (uint32_t i = 0; p->space == UNC_SPACE_MSR && i < p->where.n; i++) {
-			uint64_t base = t->where[p->where.first + i].base;
-
-			has |= base < end && first < base + extent;
-			*low = !part && base < *low ? base : *low;
-			*high = !part && base > *high ? base : *high;
+		while (p->space == UNC_SPACE_MSR && (w = UNC_NEXT(t, where, p->where, w))) {
+			has |= w->base < end && first < w->base + extent;
+			*low = !part && w->base < *low ? w->base : *low;
+			*high = !part && w->base > *high ? w->base : *high;
 		}
 	}
-	for (uint32_t i = 0; i < row->regs.n && row->parts.n; i++) {
-		const struct unc_tbl_reg *reg = &t->reg[row->regs.first + i];
-
-		has |= reg->flags & UNC_REG_ABS && (uint32_t)reg->offset >= first &&
-		       (uint32_t)reg->offset < end &&
-		       t->part[row->parts.first + reg->part].space == UNC_SPACE_MSR;
-	}
+	for (const struct unc_tbl_reg *r = NULL;
+	     row->parts.n && (r = UNC_NEXT(t, reg, row->regs, r));)
+		has |= r->flags & UNC_REG_ABS && (uint32_t)r->offset >= first &&
+		       (uint32_t)r->offset < end &&
+		       unc_type_part(t, type, r->part)->space == UNC_SPACE_MSR;
 	return has;
 }
 
@@ -151,10 +148,9 @@ static int check_pci(const struct unc_walk *walk, const struct unc_pmon_record *
 	if (record->address >> 32)
 		return unc_fail(err, UNC_ERR_TABLE, "0x%" PRIx64 " is no PCI address",
 				record->address);
-	if (record->id >= part->where.n)
+	if (!(where = unc_part_place(walk->table, part, record->id)))
 		return unc_fail(err, UNC_ERR_TABLE, "its number is beyond the %u there are",
 				part->where.n);
-	where = &walk->table->where[part->where.first + record->id];
 	f = unc_walk_address(walk, address, &found);
 	/* Where the bus does not tell its socket, the table does. */
 	if (!f || f->device != where->device_id || f->devfn != where->devfn ||
@@ -239,10 +235,10 @@ static bool is_unlike(const struct unc_pmon_list *list, const struct unc_pmon_re
 /* Whether it is where the unit of its number is by the tables. */
 static bool is_home(const struct unc_walk *walk, const struct unc_pmon_record *r)
 {
-	const struct unc_range *rows = &unc_main_part(walk->table, r->type)->where;
+	const struct unc_tbl_where *where =
+		unc_part_place(walk->table, unc_main_part(walk->table, r->type), r->id);
 
-	return r->id < rows->n &&
-	       walk->table->where[rows->first + r->id].base == unc_pmon_base(walk, r);
+	return where && where->base == unc_pmon_base(walk, r);
 }
 
 /* Another record of the type with the number or the place of this one, and a better right to it. */

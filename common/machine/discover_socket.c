@@ -417,3 +417,10 @@ int unc_walk_function(const struct unc_walk *walk, int socket, unsigned device, 
 		return fail_doubtful(walk, doubtful, socket, err);
 	return unc_fail(err, UNC_ERR_NOT_FOUND, "there is no such PCI function");
 }
+
+bool unc_walk_lacks(const struct unc_walk *walk, int socket, unsigned device, unsigned devfn)
+{
+	const struct unc_pci_function *f;
+
+	return unc_walk_function(walk, socket, device, devfn, &f, NULL) == UNC_ERR_NOT_FOUND;
+}

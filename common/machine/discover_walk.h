@@ -63,12 +63,10 @@ int unc_walk_cpu(const struct unc_walk *, int socket, struct unc_place *out, str
 static inline const struct unc_tbl_where *unc_where(const struct unc_table *t, unsigned type,
 						    unsigned index)
 {
-	const struct unc_range *rows =
-		t->type[type].parts.n ? &unc_main_part(t, type)->where : NULL;
+	const struct unc_tbl_where *where =
+		t->type[type].parts.n ? unc_part_place(t, unc_main_part(t, type), index) : NULL;
 
-	if (!rows || index >= rows->n || t->where[rows->first + index].optional == UNC_WHERE_LISTED)
-		return NULL;
-	return &t->where[rows->first + index];
+	return where && where->optional != UNC_WHERE_LISTED ? where : NULL;
 }
 /* Fills the unit's location from its part 0. */
 void unc_instance_locate(struct unc_instance *);
@@ -93,6 +91,8 @@ const struct unc_pci_function *unc_walk_address(const struct unc_walk *, uint64_
  */
 int unc_walk_function(const struct unc_walk *, int socket, unsigned device, unsigned devfn,
 		      const struct unc_pci_function **out, struct unc_error *err);
+/* Whether there is none. */
+bool unc_walk_lacks(const struct unc_walk *, int socket, unsigned device, unsigned devfn);
 
 /* ---- discover_fixed.c */
 /*

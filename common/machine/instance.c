@@ -14,14 +14,13 @@ enum { MAX_OFFSET = 4096 }; /* of PCI configuration space */
 
 uint64_t unc_part_extent(const struct unc_table *t, unsigned type, unsigned part)
 {
-	const struct unc_range *regs = &t->type[type].regs;
-	bool msr = t->part[t->type[type].parts.first + part].space == UNC_SPACE_MSR;
+	bool msr = unc_type_part(t, type, part)->space == UNC_SPACE_MSR;
 	int64_t end = msr ? 1 : 8;
 
-	for (uint32_t i = regs->first; i < regs->first + regs->n; i++) {
-		int64_t last = (int64_t)t->reg[i].offset + (msr ? 1 : t->reg[i].width / 8);
+	for (const struct unc_tbl_reg *r = NULL; (r = UNC_NEXT(t, reg, t->type[type].regs, r));) {
+		int64_t last = (int64_t)r->offset + (msr ? 1 : r->width / 8);
 
-		if (t->reg[i].part == part && !(t->reg[i].flags & UNC_REG_ABS) && last > end)
+		if (r->part == part && !(r->flags & UNC_REG_ABS) && last > end)
 			end = last;
 	}
 	return (uint64_t)end;
@@ -59,12 +58,9 @@ static int probe_register(const struct unc_table *table, const struct unc_tbl_ty
 {
 	if (type->n_counters)
 		return type->first_ctl;
-	for (uint32_t i = 0; i < type->regs.n; i++) {
-		const struct unc_tbl_reg *reg = &table->reg[type->regs.first + i];
-
-		if (!reg->part && !(reg->flags & UNC_REG_WO))
-			return (int)(type->regs.first + i);
-	}
+	for (const struct unc_tbl_reg *r = NULL; (r = UNC_NEXT(table, reg, type->regs, r));)
+		if (!r->part && !(r->flags & UNC_REG_WO))
+			return (int)(r - table->reg);
 	return -1;
 }
 
@@ -338,12 +334,12 @@ void unc_instance_nominal(const struct unc_table *table, unsigned type, unsigned
 		.type = (uint16_t)type, .index = (uint16_t)index, .status_position = -1};
 
 	for (unsigned i = 0; i < row->parts.n && i < UNC_MAX_PARTS; i++) {
-		const struct unc_tbl_part *part = &table->part[row->parts.first + i];
-		const struct unc_tbl_where *where = &table->where[part->where.first + index];
+		const struct unc_tbl_part *part = unc_type_part(table, type, i);
+		const struct unc_tbl_where *where = unc_part_place(table, part, index);
 		struct unc_place *place = &unit.part[i];
 
 		place->space = part->space;
-		if (index >= part->where.n)
+		if (!where)
 			continue;
 		place->present = true;
 		place->base = where->base;
@@ -363,26 +359,19 @@ int unc_instance_reg(const struct unc_table *table, const struct unc_instance *u
 {
 	const struct unc_tbl_reg *row = &table->reg[reg];
 	const struct unc_place *place = &unit->part[row->part];
-	int64_t offset = row->offset + (int64_t)row->per_unit * unit->index;
-	uint64_t address;
+	uint64_t address = unc_reg_at(row, place->space, place->base, unit->index);
+	/* of a PCI register: its function ends there */
+	int64_t offset = (int64_t)(address - UNC_PCI_FUNCTION(place->base));
 
 	if (!place->present)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s%u: register %s: %s",
 				unc_type_name(table, unit->type), unit->index,
 				unc_tbl_str(table, row->name),
 				*unit->reason ? unit->reason : "its place is not known");
-	if (place->space == UNC_SPACE_PCI) {
-		if (!(row->flags & UNC_REG_ABS))
-			offset += UNC_PCI_OFFSET(place->base);
-		if (offset < 0 || offset + row->width / 8 > MAX_OFFSET)
-			return unc_fail(err, UNC_ERR_TABLE, "%s%u: register %s: offset %lld",
-					unc_type_name(table, unit->type), unit->index,
-					unc_tbl_str(table, row->name), (long long)offset);
-		address = UNC_PCI_FUNCTION(place->base) | (uint64_t)offset;
-	} else {
-		address = row->flags & UNC_REG_ABS ? (uint64_t)(uint32_t)row->offset
-						   : place->base + (uint64_t)offset;
-	}
+	if (place->space == UNC_SPACE_PCI && (offset < 0 || offset + row->width / 8 > MAX_OFFSET))
+		return unc_fail(err, UNC_ERR_TABLE, "%s%u: register %s: offset %lld",
+				unc_type_name(table, unit->type), unit->index,
+				unc_tbl_str(table, row->name), (long long)offset);
 	*out = (struct unc_reg){
 		.address = address,
 		.target = place->target,

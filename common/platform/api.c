@@ -174,8 +174,8 @@ static bool of_register(const struct unc_table *t, const struct unc_tbl_field *f
 /* The register whose fields tell what is in `reg`: of an array the first, unless it has its own. */
 static uint16_t layout_of(const struct unc_table *t, const struct unc_tbl_type *type, uint16_t reg)
 {
-	for (uint32_t i = 0; i < type->fields.n; i++)
-		if (of_register(t, &t->field[type->fields.first + i], reg))
+	for (const struct unc_tbl_field *f = NULL; (f = UNC_NEXT(t, field, type->fields, f));)
+		if (of_register(t, f, reg))
 			return reg;
 	return (uint16_t)(reg - t->reg[reg].nth);
 }
@@ -194,8 +194,8 @@ int unc_register_decode(struct unc_platform *p, const char *type_name, const cha
 	rc = unc_platform_keep(p, &err);
 	if (rc == 0)
 		layout = layout_of(t, &t->type[type], reg);
-	for (uint32_t i = 0; rc == 0 && fn && i < t->type[type].fields.n; i++) {
-		const struct unc_tbl_field *f = &t->field[t->type[type].fields.first + i];
+	for (const struct unc_tbl_field *f = NULL;
+	     rc == 0 && fn && (f = UNC_NEXT(t, field, t->type[type].fields, f));) {
 		struct unc_code_filter here = {.reg = f->reg[0], .value = value};
 		bool known;
 
@@ -216,9 +216,8 @@ static struct unc_register describe(const struct unc_table *t, const struct unc_
 				    const struct unc_tbl_reg *row, const struct unc_reg *reg,
 				    char device[8])
 {
-	const struct unc_tbl_part *part = &t->part[t->type[unit->type].parts.first + row->part];
-	const struct unc_tbl_where *w =
-		unit->index < part->where.n ? &t->where[part->where.first + unit->index] : NULL;
+	const struct unc_tbl_part *part = unc_type_part(t, unit->type, row->part);
+	const struct unc_tbl_where *w = unc_part_place(t, part, unit->index);
 	struct unc_register out = {
 		.unit = unc_type_name(t, unit->type),
 		.index = unit->index,

@@ -7,34 +7,25 @@
 
 /* ---- unit types */
 
-/* Fields are found by their role; only a reset may be in several registers, and is looked for
- * there. */
-static void type_field(struct sim_type *type, const struct unc_tbl_field *field)
-{
-	type->field[field->role] = field;
-	type->bits[field->role] |= unc_field_bits(field, field->reg[0]);
-}
-
 /* Whether no lead of its lane can count an event: it shows what the lead counts. */
 static bool shows_lead(const struct unc_table *table, const struct unc_tbl_type *type,
 		       const struct unc_tbl_event *event)
 {
-	for (uint32_t i = 0; event->lane && i < type->lanes.n; i++) {
-		const struct unc_tbl_lane *lane = &table->lane[type->lanes.first + i];
+	const struct unc_tbl_lane *lane = NULL;
 
+	while (event->lane && (lane = UNC_NEXT(table, lane, type->lanes, lane)))
 		if (lane->name == table->lane[event->lane - 1].name &&
 		    (event->counters >> lane->lead & 1))
 			return false;
-	}
 	return event->lane != 0;
 }
 
 /* The event by which other counters show what the lead, counter 0, holds: thresholds on it. */
 static void type_follow(const struct unc_table *table, struct sim_type *type)
 {
-	for (uint32_t i = 0; i < type->row->events.n && type->code; i++) {
-		const struct unc_tbl_event *event = &table->event[type->row->events.first + i];
+	const struct unc_tbl_event *event = NULL;
 
+	while (type->code && (event = UNC_NEXT(table, event, type->row->events, event))) {
 		if (!shows_lead(table, type->row, event))
 			continue;
 		type->follow = (uint64_t)event->code << table->field[type->row->f_event].lo[0];
@@ -68,8 +59,12 @@ static int build_type(struct unc_sim *sim, const struct unc_tbl_sim_unit *unit)
 	type->present = unit->present;
 	type->clock = unit->clock_hz;
 	type->link = unit->link;
-	for (uint32_t i = 0; i < type->row->fields.n; i++)
-		type_field(type, &table->field[type->row->fields.first + i]);
+	for (const struct unc_tbl_field *f = NULL;
+	     (f = UNC_NEXT(table, field, type->row->fields, f));) {
+		/* Only a reset may be in several registers, and is looked for there. */
+		type->field[f->role] = f;
+		type->bits[f->role] |= unc_field_bits(f, f->reg[0]);
+	}
 	if (type->row->f_event != UNC_NONE)
 		type->code = unc_field_bits(&table->field[type->row->f_event], UNC_NONE);
 	if (type->row->f_umask != UNC_NONE)
@@ -106,13 +101,7 @@ static void place_reg(struct sim_reg *reg, const struct part *part)
 		return;
 	reg->reg = part->place;
 	reg->reg.width = row->width;
-	if (!(row->flags & UNC_REG_ABS))
-		reg->reg.address += (uint64_t)((int64_t)row->offset +
-					       (int64_t)row->per_unit * reg->block->index);
-	else if (reg->reg.space == UNC_SPACE_PCI)
-		reg->reg.address = UNC_PCI_FUNCTION(reg->reg.address) | (uint32_t)row->offset;
-	else
-		reg->reg.address = (uint32_t)row->offset;
+	reg->reg.address = unc_reg_at(row, reg->reg.space, reg->reg.address, reg->block->index);
 }
 
 /* ---- blocks */
@@ -182,13 +171,11 @@ static void build_block(struct unc_sim *sim, const struct sim_type *type, unsign
 	for (unsigned i = row->first; i < (unsigned)row->first + row->n_counters; i++)
 		add_counter(sim, block, unc_sim_reg(block, unc_type_ctr(row, i)),
 			    unc_sim_reg(block, unc_type_ctl(row, i)), NULL, i);
-	for (uint32_t i = 0; i < row->counters.n; i++) {
-		const struct unc_tbl_counter *fixed = &table->counter[row->counters.first + i];
-
-		add_counter(sim, block, unc_sim_reg(block, fixed->ctr),
-			    fixed->ctl == UNC_NONE ? NULL : unc_sim_reg(block, fixed->ctl), fixed,
-			    i);
-	}
+	for (const struct unc_tbl_counter *c = NULL;
+	     (c = UNC_NEXT(table, counter, row->counters, c));)
+		add_counter(sim, block, unc_sim_reg(block, c->ctr),
+			    c->ctl == UNC_NONE ? NULL : unc_sim_reg(block, c->ctl), c,
+			    (unsigned)(c - table->counter) - row->counters.first);
 	if (row->n_global && !sim->global[socket])
 		sim->global[socket] = block;
 	unc_sim_block_init(block);

@@ -155,13 +155,13 @@ static bool has_code(const struct unc_table *table, const struct unc_tbl_event *
 {
 	bool has = event->code == code;
 
-	for (uint32_t i = 0; i < event->umasks.n && !has; i++) {
-		const struct unc_tbl_umask *umask = &table->umask[event->umasks.first + i];
-		const struct unc_range *sets = &unc_umask_fields(table, umask)->sets;
+	const struct unc_tbl_umask *umask = NULL;
 
-		for (uint32_t k = 0; k < sets->n; k++)
-			has |= table->set[sets->first + k].field == code_field &&
-			       (table->set[sets->first + k].value | event->code) == code;
+	while (!has && (umask = UNC_NEXT(table, umask, event->umasks, umask))) {
+		const struct unc_tbl_set *s =
+			unc_find_set(table, &unc_umask_fields(table, umask)->sets, code_field);
+
+		has = s && (s->value | event->code) == code;
 	}
 	return has;
 }
@@ -186,10 +186,9 @@ static bool led(const struct sim_block *block, const struct sim_counter *counter
 {
 	const struct unc_table *table = block->sim->table;
 	const struct unc_tbl_event *event = laned_event(block, counter->ctl->value);
-	const struct unc_range *lanes = &block->type->row->lanes;
+	const struct unc_tbl_lane *lane = NULL;
 
-	for (uint32_t i = 0; event && i < lanes->n; i++) {
-		const struct unc_tbl_lane *lane = &table->lane[lanes->first + i];
+	while (event && (lane = UNC_NEXT(table, lane, block->type->row->lanes, lane))) {
 		const struct sim_counter *lead =
 			&block->counter[lane->lead - block->type->row->first];
 

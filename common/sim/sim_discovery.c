@@ -81,7 +81,7 @@ static bool listed(const struct unc_sim *sim, const struct sim_type *type)
 		return false;
 	/* Firmware that hides a PCI function still lists the unit; what is fused off is not. */
 	return !unc_sim_chosen(sim, SIM_HIDDEN, type->number, 0, -1, -1) ||
-	       sim->table->part[row->parts.first].space == UNC_SPACE_PCI;
+	       unc_type_part(sim->table, type->number, 0)->space == UNC_SPACE_PCI;
 }
 
 /* Types that share a number share those of their units: each goes on behind the places of the last. */

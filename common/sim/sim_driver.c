@@ -21,21 +21,19 @@ static uint32_t slots_of(const struct sim_event *e)
 	uint64_t config = e->config & (e->pmu->free ? 0xffff : 0xff);
 	uint32_t counters = 0;
 
-	for (uint32_t i = 0; i < type->counters.n; i++) {
-		const struct unc_tbl_counter *c = &t->counter[type->counters.first + i];
-
+	for (const struct unc_tbl_counter *c = NULL; (c = UNC_NEXT(t, counter, type->counters, c));)
 		if (c->kernel == config && (c->ctl == UNC_NONE) == e->pmu->free)
-			return (uint32_t)1 << (type->n_counters + i);
-	}
+			return (uint32_t)1
+			       << (type->n_counters + (c - t->counter) - type->counters.first);
 	if (e->pmu->free || config == FIXED_EVENT)
 		return 0;
 	uint64_t code = unc_field_of(&t->field[type->f_event], e->config);
 	for (const struct unc_tbl_event *row = NULL; (row = UNC_NEXT(t, event, type->events, row));)
 		if (row->code == code)
 			counters |= row->counters;
-	for (uint32_t i = 0; i < type->kernel_counters.n; i++)
-		if (t->kernel_counters[type->kernel_counters.first + i].code == code)
-			counters = t->kernel_counters[type->kernel_counters.first + i].counters;
+	for (const struct unc_tbl_kernel_counters *row = NULL;
+	     (row = UNC_NEXT(t, kernel_counters, type->kernel_counters, row));)
+		counters = row->code == code ? row->counters : counters;
 	return counters ? counters >> type->first : (uint32_t)unc_ones(type->n_counters);
 }
 

@@ -88,11 +88,10 @@ static uint64_t next_msr(const struct unc_table *table, uint64_t from)
 	uint64_t next = UINT64_MAX;
 
 	for (const struct unc_tbl_part *p = table->part; p < table->part + table->n_part; p++) {
-		for (uint32_t k = 0; p->space == UNC_SPACE_MSR && k < p->where.n; k++) {
-			uint64_t base = table->where[p->where.first + k].base;
+		const struct unc_tbl_where *w = NULL;
 
-			next = base >= from && base < next ? base : next;
-		}
+		while (p->space == UNC_SPACE_MSR && (w = UNC_NEXT(table, where, p->where, w)))
+			next = w->base >= from && w->base < next ? w->base : next;
 	}
 	return next;
 }
@@ -104,7 +103,7 @@ static uint64_t further_msr(const struct unc_table *table, unsigned type, unsign
 	uint64_t base = next_msr(table, 0), next = base;
 
 	for (unsigned i = 0; i < table->n_type; i++) {
-		const struct unc_tbl_part *part = &table->part[table->type[i].parts.first];
+		const struct unc_tbl_part *part = unc_type_part(table, i, 0);
 
 		turn = i == type ? types : turn;
 		types += !table->type[i].pool && part->space == UNC_SPACE_MSR && !part->where.n;
@@ -123,7 +122,8 @@ bool unc_sim_place(const struct unc_sim *sim, const struct sim_type *type, unsig
 
 	if (part >= type->row->parts.n)
 		return false;
-	const struct unc_tbl_part *row = &table->part[type->row->parts.first + part];
+	const struct unc_tbl_part *row = unc_type_part(table, type->number, part);
+	const struct unc_tbl_where *where = unc_part_place(table, row, index);
 	*place = (struct unc_reg){.space = row->space};
 	if (row->where.n == 0 && row->space == UNC_SPACE_MMIO) {
 		place->address = window_base + socket * window_socket + type->number * window_type +
@@ -135,9 +135,8 @@ bool unc_sim_place(const struct unc_sim *sim, const struct sim_type *type, unsig
 		place->target = socket;
 		return true;
 	}
-	if (index >= row->where.n)
+	if (!where)
 		return false;
-	const struct unc_tbl_where *where = &table->where[row->where.first + index];
 	switch (row->space) {
 	case UNC_SPACE_MSR:
 		place->address = where->base;

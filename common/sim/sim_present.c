@@ -34,7 +34,8 @@ static int shown(const struct unc_sim *sim, size_t type, const struct unc_tbl_pr
 		 uint64_t *value, struct unc_error *err)
 {
 	const struct unc_tbl_type *t = &sim->table->type[type];
-	unsigned places = sim->table->part[t->parts.first].where.n, units = units_of(sim, type);
+	unsigned places = unc_type_part(sim->table, (unsigned)type, 0)->where.n;
+	unsigned units = units_of(sim, type);
 	unsigned bits = (unsigned)__builtin_popcountll(row->mask);
 	bool all = units && units == places, fits = units <= bits;
 
@@ -72,11 +73,11 @@ static bool is_hidden(const struct unc_sim *sim, unsigned devfn, unsigned id, un
 	const struct unc_table *t = sim->table;
 
 	for (unsigned type = 0; type < t->n_type; type++) {
-		const struct unc_range *rows = &t->part[t->type[type].parts.first].where;
+		const struct unc_tbl_part *part = unc_type_part(t, type, 0);
+		const struct unc_tbl_where *w;
 
-		for (uint32_t i = 0; i < rows->n; i++)
-			if (t->where[rows->first + i].devfn == devfn &&
-			    t->where[rows->first + i].device_id == id &&
+		for (unsigned i = 0; (w = unc_part_place(t, part, i)); i++)
+			if (w->devfn == devfn && w->device_id == id &&
 			    unc_sim_chosen(sim, SIM_HIDDEN, type, 0, (int)i, (int)socket))
 				return true;
 	}
@@ -118,18 +119,13 @@ static int add_registers(struct unc_sim *sim, size_t type, const struct unc_tbl_
 	return rc;
 }
 
-static const struct unc_tbl_present *row_of(const struct unc_sim *sim, size_t type, uint32_t i)
-{
-	return &sim->table->present[sim->table->type[type].presents.first + i];
-}
-
 int unc_sim_present_bus(struct unc_sim *sim, size_t type, unsigned socket, struct unc_error *err)
 {
+	const struct unc_range *rows = &sim->table->type[type].presents;
+	const struct unc_tbl_present *row = NULL;
 	int rc = 0;
 
-	for (uint32_t i = 0; i < sim->table->type[type].presents.n && rc == 0; i++) {
-		const struct unc_tbl_present *row = row_of(sim, type, i);
-
+	while (rc == 0 && (row = UNC_NEXT(sim->table, present, *rows, row))) {
 		if (row->n_offsets && (units_of(sim, type) || row->tells == UNC_TELLS_ALL))
 			rc = add_registers(sim, type, row, socket, err);
 		else if (row->last)
@@ -143,11 +139,10 @@ int unc_sim_present_bus(struct unc_sim *sim, size_t type, unsigned socket, struc
 int unc_sim_present_msr(struct unc_sim *sim, struct sim_block *block, struct unc_error *err)
 {
 	static const struct unc_tbl_reg plain = {.width = 64, .flags = UNC_REG_RO};
-	size_t type = block->type->number;
+	const struct unc_tbl_present *row = NULL;
 	int rc = 0;
 
-	for (uint32_t i = 0; i < sim->table->type[type].presents.n && rc == 0; i++) {
-		const struct unc_tbl_present *row = row_of(sim, type, i);
+	while (rc == 0 && (row = UNC_NEXT(sim->table, present, block->type->row->presents, row))) {
 		struct sim_reg *reg = &sim->reg[sim->n_regs];
 
 		if (!row->msr)
@@ -157,7 +152,7 @@ int unc_sim_present_msr(struct unc_sim *sim, struct sim_block *block, struct unc
 					    .target = block->socket,
 					    .space = UNC_SPACE_MSR,
 					    .width = 64};
-		rc = shown(sim, type, row, &reg->value, err);
+		rc = shown(sim, block->type->number, row, &reg->value, err);
 		sim->n_regs++;
 	}
 	return rc;

@@ -174,12 +174,10 @@ static uint32_t max_increment(const struct sim_block *block, uint64_t ctl)
 		bool fits = event->code == code && event->counter == UNC_NONE &&
 			    unc_type_pool(table, event->type) == block->type->number;
 
-		for (uint32_t s = 0; s < event->fields.sets.n && fits; s++) {
-			const struct unc_tbl_set *set = &table->set[event->fields.sets.first + s];
-			const struct unc_tbl_field *field = &table->field[set->field];
-
-			fits = field->reg[0] != UNC_NONE || unc_field_of(field, ctl) == set->value;
-		}
+		for (const struct unc_tbl_set *s = NULL;
+		     fits && (s = UNC_NEXT(table, set, event->fields.sets, s));)
+			fits = table->field[s->field].reg[0] != UNC_NONE ||
+			       unc_field_of(&table->field[s->field], ctl) == s->value;
 		if (fits && event->max_inc && event->fields.sets.n >= best) {
 			best = event->fields.sets.n + 1;
 			max = event->max_inc;
@@ -261,11 +259,9 @@ static double named_rate(const struct sim_block *block, const struct sim_counter
 	for (size_t i = 0; i < type->n_rates; i++)
 		if (type->rate[i]->counter == number)
 			row = type->rate[i];
-	for (uint32_t i = 0; i < type->row->events.n && !clock; i++) {
-		const struct unc_tbl_event *event = &table->event[type->row->events.first + i];
-
-		clock = event->counter == number && event->aggregate == UNC_AGGREGATE_MAX;
-	}
+	for (const struct unc_tbl_event *e = NULL;
+	     !clock && (e = UNC_NEXT(table, event, type->row->events, e));)
+		clock = e->counter == number && e->aggregate == UNC_AGGREGATE_MAX;
 	if (row)
 		return clock && !traffic->flow ? row_rate(type, row) : loaded(block, row, traffic);
 	if (counter->ctl)

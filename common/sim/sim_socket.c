@@ -30,17 +30,14 @@ static void add_units(struct unc_sim *sim, const struct sim_type *type, unsigned
 	const struct unc_table *table = sim->table;
 
 	for (unsigned p = 0; p < type->row->parts.n; p++) {
-		const struct unc_tbl_part *part = &table->part[type->row->parts.first + p];
+		const struct unc_tbl_part *part = unc_type_part(table, type->number, p);
+		const struct unc_tbl_where *w;
 
-		if (part->space != UNC_SPACE_PCI)
-			continue;
-		for (uint32_t i = 0; i < part->where.n; i++)
-			if (unc_bits_has(&type->present, i) &&
+		for (unsigned i = 0; (w = unc_part_place(table, part, i)); i++)
+			if (part->space == UNC_SPACE_PCI && unc_bits_has(&type->present, i) &&
 			    !unc_sim_chosen(sim, SIM_HIDDEN, type->number, p, (int)i, (int)socket))
-				unc_sim_bus_function(sim, unc_sim_bus_number(sim, socket),
-						     table->where[part->where.first + i].devfn,
-						     table->where[part->where.first + i].device_id,
-						     socket);
+				unc_sim_bus_function(sim, unc_sim_bus_number(sim, socket), w->devfn,
+						     w->device_id, socket);
 	}
 }
 

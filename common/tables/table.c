@@ -60,8 +60,8 @@ enum unc_unit_state unc_unit_state(const struct unc_table *t, const struct unc_t
 
 bool unc_type_restores(const struct unc_table *t, const struct unc_tbl_type *type)
 {
-	for (uint32_t i = 0; i < type->steps_stop.n; i++)
-		if (t->step[type->steps_stop.first + i].kind == UNC_STEP_FOUND)
+	for (const struct unc_tbl_step *s = NULL; (s = UNC_NEXT(t, step, type->steps_stop, s));)
+		if (s->kind == UNC_STEP_FOUND)
 			return true;
 	return false;
 }

@@ -539,6 +539,29 @@ static inline unsigned unc_type_pool(const struct unc_table *t, unsigned type)
 	return t->type[type].pool ? t->type[type].pool - 1u : type;
 }
 
+/* Part `part` of a type that has parts: 0 is the main one. */
+static inline const struct unc_tbl_part *unc_type_part(const struct unc_table *t, unsigned type,
+						       unsigned part)
+{
+	return &t->part[t->type[type].parts.first + part];
+}
+
+/* Where the tables place the unit of a number; NULL: nowhere. */
+static inline const struct unc_tbl_where *
+unc_part_place(const struct unc_table *t, const struct unc_tbl_part *part, unsigned index)
+{
+	return index < part->where.n ? &t->where[part->where.first + index] : NULL;
+}
+
+/* The address of a register of a unit that is at `base`, encoded as in struct unc_reg. */
+static inline uint64_t unc_reg_at(const struct unc_tbl_reg *reg, int space, uint64_t base,
+				  unsigned index)
+{
+	if (!(reg->flags & UNC_REG_ABS))
+		return base + (uint64_t)((int64_t)reg->offset + (int64_t)reg->per_unit * index);
+	return (space == UNC_SPACE_PCI ? UNC_PCI_FUNCTION(base) : 0) + (uint32_t)reg->offset;
+}
+
 /* Control and counter register of counter `number`. */
 static inline uint16_t unc_type_ctl(const struct unc_tbl_type *type, unsigned number)
 {
