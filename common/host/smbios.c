@@ -180,10 +180,12 @@ static int add_device(struct inventory *v, const struct structure *d, struct unc
 	return 0;
 }
 
-/* The end of the texts behind a structure's fields: two zeros. 0: there is none. */
-static size_t texts_end(const uint8_t *table, size_t from, size_t size)
+/* The structure at a place, and where the next one is: behind the two zeros that end its texts. 0:
+ * it is broken. */
+static size_t read_structure(const uint8_t *table, size_t at, size_t size, struct structure *d)
 {
-	for (size_t i = from; i + 1 < size; i++)
+	*d = (struct structure){table + at, size - at >= HEADER ? table[at + 1] : 0u};
+	for (size_t i = at + d->length; d->length >= HEADER && i + 1 < size; i++)
 		if (!table[i] && !table[i + 1])
 			return i + 2;
 	return 0;
@@ -198,10 +200,8 @@ static int add_all(struct inventory *v, unsigned type, adder *add, const uint8_t
 	int rc = 0;
 
 	for (size_t at = 0; rc == 0;) {
-		struct structure d = {table + at, size - at >= HEADER ? table[at + 1] : 0u};
-		size_t end = d.length >= HEADER && d.length <= size - at
-				     ? texts_end(table, at + d.length, size)
-				     : 0;
+		struct structure d;
+		size_t end = read_structure(table, at, size, &d);
 
 		if (!end)
 			return unknown(err, "its SMBIOS table is broken");
@@ -217,19 +217,16 @@ static int add_all(struct inventory *v, unsigned type, adder *add, const uint8_t
 void unc_smbios_mask(uint8_t *table, size_t size)
 {
 	for (size_t at = 0, end; at + HEADER <= size; at = end) {
-		struct structure d = {table + at, table[at + 1]};
-		bool memory = d.at[0] == MEMORY_ARRAY || d.at[0] == MEMORY_DEVICE;
-		const uint8_t *kept[] = {(const uint8_t *)text_of(&d, LOCATOR),
-					 (const uint8_t *)text_of(&d, BANK)};
+		const uint8_t *kept[2];
+		struct structure d;
 
-		end = d.length >= HEADER && d.length <= size - at
-			      ? texts_end(table, at + d.length, size)
-			      : 0;
-		if (!end) {
+		if (!(end = read_structure(table, at, size, &d))) {
 			memset(table + at, 0, size - at);
 			return;
 		}
-		if (!memory)
+		kept[0] = (const uint8_t *)text_of(&d, LOCATOR);
+		kept[1] = (const uint8_t *)text_of(&d, BANK);
+		if (d.at[0] != MEMORY_ARRAY && d.at[0] != MEMORY_DEVICE)
 			memset(table + at + HEADER, 0, d.length - HEADER);
 		for (uint8_t *text = table + at + d.length; *text;) {
 			size_t n = strlen((char *)text);
