@@ -334,45 +334,34 @@ static bool may_have_table(const struct unc_pci_function *f)
 	return f->device == UNC_PMON_DEVICE || !f->device;
 }
 
-/* A function that cannot be read, of the kind that has a table, has one too: what is known of its
- * socket is not all. */
-static void distrust(struct unc_pmon *pmon, const bool *unread)
-{
-	const struct unc_walk *walk = pmon->walk;
-
-	for (const struct unc_pci_function *f = walk->function; f < walk->end; f++)
-		if (unread[f - walk->function] && f->device == UNC_PMON_DEVICE &&
-		    unc_walk_socket(walk, f) >= 0)
-			pmon->socket[unc_walk_socket(walk, f)].broken = true;
-}
-
 void unc_pmon_read(struct unc_pmon *pmon)
 {
 	struct unc_walk *walk = pmon->walk;
-	bool *unread = calloc((size_t)(walk->end - walk->function) + 1, sizeof(*unread));
 	struct unc_error first = {0};
 	size_t n = 0;
 
-	walk->no_memory |= !unread;
-	for (const struct unc_pci_function *f = walk->function; unread && f < walk->end; f++) {
+	for (const struct unc_pci_function *f = walk->function; f < walk->end; f++) {
 		struct unc_error why = {0};
-		int failed = 0;
+		int socket, rc;
 
-		if (may_have_table(f))
-			failed = read_function(pmon, f, unc_walk_socket(walk, f), &why);
-		unread[f - walk->function] = failed < 0;
-		note_denied(pmon, f, failed, &why);
-		if (failed < 0 && n++ == 0)
+		if (!may_have_table(f))
+			continue;
+		socket = unc_walk_socket(walk, f);
+		if ((rc = read_function(pmon, f, socket, &why)) == 0)
+			continue;
+		note_denied(pmon, f, rc, &why);
+		if (n++ == 0)
 			first = why;
+		/* One of the kind that has a table has one too: what is known of its socket is not
+		 * all. */
+		if (f->device == UNC_PMON_DEVICE && socket >= 0)
+			pmon->socket[socket].broken = true;
 	}
 	if (n)
 		unc_walk_note(walk,
 			      "%zu PCI functions may have discovery tables that cannot be read, "
 			      "the first: %s",
 			      n, first.text);
-	if (unread)
-		distrust(pmon, unread);
-	free(unread);
 }
 
 void unc_pmon_free(struct unc_pmon *pmon)
