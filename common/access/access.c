@@ -12,6 +12,7 @@
 #include "access/access_ways.h"
 #include "access/fence.h"
 #include "access/near.h"
+#include "base/bits.h"
 #include "host/cpu.h"
 #include "host/fs.h"
 #include "host/machine.h"
@@ -92,13 +93,10 @@ const char *unc_access_name(const struct unc_access *access, unsigned way)
 /* Orders by space, address and target; width last, so that equal places are neighbours. */
 static int compare_place(const struct unc_reg *a, const struct unc_reg *b)
 {
-	if (a->space != b->space)
-		return a->space < b->space ? -1 : 1;
-	if (a->address != b->address)
-		return a->address < b->address ? -1 : 1;
-	if (a->target != b->target)
-		return a->target < b->target ? -1 : 1;
-	return 0;
+	int order = unc_order(a->space, b->space);
+
+	order = order ? order : unc_order(a->address, b->address);
+	return order ? order : unc_order(a->target, b->target);
 }
 
 static int compare_known(const void *pa, const void *pb)

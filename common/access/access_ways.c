@@ -57,9 +57,8 @@ static int add(struct unc_ways *ways, struct unc_machine *machine,
 {
 	struct unc_way *way = &ways->way[ways->n + 1];
 
-	for (unsigned i = 1; i <= ways->n; i++)
-		if (ways->way[i].methods == methods)
-			return 0;
+	if (unc_ways_find(ways, methods))
+		return 0;
 	if (methods->detect)
 		methods->detect(machine, &way->absent);
 	way->methods = methods;

@@ -98,11 +98,10 @@ static int compare_rows(const void *pa, const void *pb)
 {
 	const struct unc_fence_row *a = pa, *b = pb;
 
-	if (a->space != b->space)
-		return a->space < b->space ? -1 : 1;
-	if (a->device != b->device)
-		return a->device < b->device ? -1 : 1;
-	return (a->at > b->at) - (a->at < b->at);
+	int order = unc_order(a->space, b->space);
+
+	order = order ? order : unc_order(a->device, b->device);
+	return order ? order : unc_order(a->at, b->at);
 }
 
 bool unc_fence_has(struct unc_fence *fence, const struct unc_reg *reg, uint16_t device,

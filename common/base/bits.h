@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A set of small numbers. */
+/* A set of small numbers; the order of two. */
 #ifndef UNC_BITS_H
 #define UNC_BITS_H
 
@@ -29,6 +29,12 @@ static inline unsigned unc_bits_count(const struct unc_bits *bits)
 	for (unsigned i = 0; i < UNC_BITS_WORDS; i++)
 		n += (unsigned)__builtin_popcountll(bits->word[i]);
 	return n;
+}
+
+/* As qsort() wants it: below 0, 0 or above 0 where a is less than b, the same, or more. */
+static inline int unc_order(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
 }
 
 #endif

@@ -92,32 +92,27 @@ static void deposit_all(struct unc_work *w, const struct unc_range *sets, const 
 static void defaults(struct unc_work *w, const struct unc_tbl_fields *fields, const char *what,
 		     const uint64_t *meant)
 {
-	for (uint32_t i = 0; i < fields->needs.n; i++) {
-		uint16_t field = unc_one_of(w, &fields->needs, i);
-
-		if (!unc_user_gave(w->spec, field))
+	for (const struct unc_tbl_set *s = NULL; (s = UNC_NEXT(w->t, set, fields->needs, s));)
+		if (!unc_user_gave(w->spec, s->field))
 			unc_refuse(w, UNC_ERR_INVALID, "%s needs a value of field %s", what,
-				   unc_field_name(w->t, field));
-	}
+				   unc_field_name(w->t, s->field));
 	deposit_all(w, &fields->defaults, meant);
 }
 
 /* Fields of every event that have a default, and those that take the value of another one. */
 static void type_defaults(struct unc_work *w, const uint64_t *meant)
 {
-	const struct unc_tbl_field *f = w->t->field;
+	const struct unc_range *settled = &w->type->settled;
+	const struct unc_tbl_field *field = w->t->field, *f;
 
-	for (uint32_t k = 0; k < w->type->settled.n; k++) {
-		uint16_t i = unc_one_of(w, &w->type->settled, k);
-
-		if ((f[i].flags & UNC_FIELD_DEFAULT) && !unc_is_given(w, i))
-			deposit(w, i, f[i].default_value, meant);
-	}
-	for (uint32_t k = 0; k < w->type->settled.n; k++) {
-		uint16_t i = unc_one_of(w, &w->type->settled, k);
-
-		if (f[i].like != UNC_NONE && find_filter(w->code, f[i].reg[0]))
-			deposit(w, i, unc_field_value(&f[f[i].like], w->code->ctl, NULL, 0, NULL),
+	for (const struct unc_tbl_set *s = NULL; (s = UNC_NEXT(w->t, set, *settled, s));)
+		if ((field[s->field].flags & UNC_FIELD_DEFAULT) && !unc_is_given(w, s->field))
+			deposit(w, s->field, field[s->field].default_value, meant);
+	for (const struct unc_tbl_set *s = NULL; (s = UNC_NEXT(w->t, set, *settled, s));) {
+		f = &field[s->field];
+		if (f->like != UNC_NONE && find_filter(w->code, f->reg[0]))
+			deposit(w, s->field,
+				unc_field_value(&field[f->like], w->code->ctl, NULL, 0, NULL),
 				meant);
 	}
 }
@@ -129,7 +124,7 @@ static void type_defaults(struct unc_work *w, const uint64_t *meant)
 static void neutral(struct unc_work *w)
 {
 	for (uint32_t i = 0; i < 2 * w->type->settled.n; i++) {
-		uint16_t field = unc_one_of(w, &w->type->settled, i / 2);
+		uint16_t field = w->t->set[w->type->settled.first + i / 2].field;
 		const struct unc_tbl_field *f = &w->t->field[field];
 		uint16_t number = f->reg[i % 2];
 		struct unc_code_filter *filter;

@@ -36,13 +36,6 @@ static inline const struct unc_tbl_fields *unc_part(const struct unc_work *w, un
 	return i ? unc_umask_fields(w->t, w->umask[i - 1]) : &w->e->fields;
 }
 
-/* One of some fields of the type. */
-static inline uint16_t unc_one_of(const struct unc_work *w, const struct unc_range *sets,
-				  uint32_t i)
-{
-	return w->t->set[sets->first + i].field;
-}
-
 /* Fails with "type.EVENT: sentence". The first error stands, whatever comes after it. */
 void unc_refuse(struct unc_work *, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -62,8 +62,7 @@ static bool cross_product(const struct unc_table *t, const struct unc_tbl_fields
 	unsigned differ = 0;
 
 	for (unsigned k = 0; k < 2; k++)
-		for (uint32_t i = 0; i < ranges[k]->n; i++) {
-			const struct unc_tbl_set *s = &t->set[ranges[k]->first + i];
+		for (const struct unc_tbl_set *s = NULL; (s = UNC_NEXT(t, set, *ranges[k], s));) {
 			const struct unc_tbl_set *other = unc_find_set(t, &b->sets, s->field);
 
 			other = other ? other : unc_find_set(t, &b->defaults, s->field);
@@ -282,8 +281,8 @@ static void check_wishes(struct unc_work *w)
 /* Fields that do nothing without another one. */
 static void check_needs(struct unc_work *w)
 {
-	for (uint32_t i = 0; i < w->type->checked.n; i++) {
-		uint16_t field = unc_one_of(w, &w->type->checked, i);
+	for (const struct unc_tbl_set *s = NULL; (s = UNC_NEXT(w->t, set, w->type->checked, s));) {
+		const uint16_t field = s->field;
 		const struct unc_tbl_field *f = &w->t->field[field];
 		const struct unc_wish *mask = f->mask == UNC_NONE ? NULL : wish_of(w, f->mask);
 
@@ -303,20 +302,19 @@ static void check_threshold(struct unc_work *w)
 	uint64_t max = w->e->estimate ? UINT64_MAX : w->e->max_inc, asked = 0, more = 0;
 	uint16_t threshold = 0;
 
-	for (uint32_t i = 0; i < w->type->checked.n; i++) {
-		uint16_t field = unc_one_of(w, &w->type->checked, i);
-		const struct unc_tbl_field *f = &w->t->field[field];
+	for (const struct unc_tbl_set *s = NULL; (s = UNC_NEXT(w->t, set, w->type->checked, s));) {
+		const struct unc_tbl_field *f = &w->t->field[s->field];
 
 		if (f->role != UNC_IS_INVERT && f->role != UNC_IS_THRESHOLD && !f->max_inc)
 			continue;
-		uint64_t value = planned(w, field);
+		uint64_t value = planned(w, s->field);
 		if (value && f->role == UNC_IS_INVERT)
 			return;
 		if (value && f->max_inc)
 			max = f->max_inc;
 		if (f->role != UNC_IS_THRESHOLD)
 			continue;
-		threshold = field;
+		threshold = s->field;
 		asked = value;
 		more = (f->flags & UNC_FIELD_EXCEEDS) != 0;
 	}

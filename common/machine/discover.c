@@ -11,11 +11,8 @@ static int compare_functions(const void *pa, const void *pb)
 {
 	const struct unc_pci_function *a = pa, *b = pb;
 
-	if (a->domain != b->domain)
-		return a->domain - b->domain;
-	if (a->bus != b->bus)
-		return a->bus - b->bus;
-	return a->devfn - b->devfn;
+	return unc_order(UNC_PCI(a->domain, a->bus, a->devfn, 0),
+			 UNC_PCI(b->domain, b->bus, b->devfn, 0));
 }
 
 static int scan(struct unc_walk *walk, struct unc_error *err)
@@ -56,11 +53,10 @@ static int compare_units(const void *pa, const void *pb)
 {
 	const struct unc_instance *a = pa, *b = pb;
 
-	if (a->type != b->type)
-		return a->type - b->type;
-	if (a->socket != b->socket)
-		return a->socket - b->socket;
-	return a->index - b->index;
+	int order = unc_order(a->type, b->type);
+
+	order = order ? order : unc_order(a->socket, b->socket);
+	return order ? order : unc_order(a->index, b->index);
 }
 
 /* Units of a type that share their registers' place: each has some of its own there. */

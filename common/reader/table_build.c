@@ -82,7 +82,7 @@ static bool is_kind(const struct unc_word *w, enum unc_word_kind kind, const cha
 {
 	switch (kind) {
 	case UNC_WORD_KEY:
-		return w->key && strcmp(w->key, key) == 0;
+		return w->key && (!key || strcmp(w->key, key) == 0);
 	case UNC_WORD_FLAG:
 		return !w->key && !w->quoted && strcmp(w->value, key) == 0;
 	case UNC_WORD_PLAIN:

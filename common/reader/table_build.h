@@ -158,7 +158,7 @@ void unc_table_reader_share(struct unc_table_reader *, struct unc_table_reader *
 /* Takes the next word of a kind from a line; NULL: there is none. What nobody takes is refused by
  * unc_words_done(). */
 enum unc_word_kind {
-	UNC_WORD_KEY,    /* KEY=VALUE with this key */
+	UNC_WORD_KEY,    /* KEY=VALUE with this key; NULL: with any */
 	UNC_WORD_FLAG,   /* this plain word */
 	UNC_WORD_PLAIN,  /* a plain word */
 	UNC_WORD_ANY,    /* likewise, also with a "=" in it */

@@ -13,11 +13,8 @@ static int take_settings(struct unc_table_reader *r, struct unc_range *range)
 {
 	int rc = 0;
 
-	for (struct unc_word *w = r->line->word; w < r->line->word + r->line->n && rc == 0; w++)
-		if (w->key && !w->used) {
-			w->used = true;
-			rc = unc_add_setting(r, w->key, w->value, range);
-		}
+	for (const struct unc_word *w; rc == 0 && (w = unc_take(r->line, UNC_WORD_KEY, NULL));)
+		rc = unc_add_setting(r, w->key, w->value, range);
 	return rc;
 }
 
@@ -205,11 +202,8 @@ int unc_end_used(struct unc_table_reader *r, size_t first)
 {
 	int rc = 0;
 
-	for (struct unc_word *w = r->line->word; w < r->line->word + r->line->n && rc == 0; w++)
-		if (w->key && !w->used) {
-			w->used = true;
-			rc = set_in_events(r, first, w->key, w->value);
-		}
+	for (const struct unc_word *w; rc == 0 && (w = unc_take(r->line, UNC_WORD_KEY, NULL));)
+		rc = set_in_events(r, first, w->key, w->value);
 	return rc;
 }
 

@@ -192,11 +192,11 @@ int unc_end_kernel_counters(struct unc_table_reader *r)
 		return unc_bad(r, "kernel_counters before kernel");
 	n = read_values(r, "codes", type->f_event, code);
 	for (int i = 0; i < n; i++) {
-		const struct unc_range *rows = &type->kernel_counters;
+		const struct unc_tbl_kernel_counters *other = NULL;
 
 		row.code = (uint16_t)(code[i] >> r->t.field[type->f_event].lo[0]);
-		for (uint32_t k = 0; k < rows->n; k++)
-			if (r->t.kernel_counters[rows->first + k].code == row.code)
+		while ((other = UNC_NEXT(&r->t, kernel_counters, type->kernel_counters, other)))
+			if (other->code == row.code)
 				return unc_bad(r, "code 0x%x has kernel_counters already",
 					       row.code);
 		*UNC_APPEND(r, &type->kernel_counters, kernel_counters) = row;

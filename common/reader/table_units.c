@@ -316,13 +316,12 @@ static int check_role(struct unc_table_reader *r, const struct unc_tbl_field *f)
 			       "takes");
 	if (f->role && !(places[f->role] & place))
 		return unc_bad(r, "is=%s: no field of this register is that", unc_given(r, "is"));
-	for (uint32_t i = 0; i < fields->n && f->role && !(places[f->role] & MANY); i++) {
-		const struct unc_tbl_field *other = &r->t.field[fields->first + i];
-
+	for (const struct unc_tbl_field *other = NULL;
+	     f->role && !(places[f->role] & MANY) &&
+	     (other = UNC_NEXT(&r->t, field, *fields, other));)
 		if (other->role == f->role && other->reg[0] == f->reg[0])
 			return unc_bad(r, "is=%s: field %s is that already", unc_given(r, "is"),
 				       unc_tbl_str(&r->t, other->name));
-	}
 	return 0;
 }
 

@@ -163,15 +163,12 @@ bool unc_sim_place(const struct unc_sim *sim, const struct sim_type *type, unsig
 
 static int compare_place(const struct unc_reg *a, const struct unc_reg *b)
 {
-	if (a->space != b->space)
-		return a->space < b->space ? -1 : 1;
-	if (a->address != b->address)
-		return a->address < b->address ? -1 : 1;
-	if (a->width != b->width)
-		return a->width < b->width ? -1 : 1;
-	if (a->space != UNC_SPACE_PCI && a->space != UNC_SPACE_MMIO && a->target != b->target)
-		return a->target < b->target ? -1 : 1;
-	return 0;
+	bool of_socket = a->space != UNC_SPACE_PCI && a->space != UNC_SPACE_MMIO;
+	int order = unc_order(a->space, b->space);
+
+	order = order ? order : unc_order(a->address, b->address);
+	order = order ? order : unc_order(a->width, b->width);
+	return order || !of_socket ? order : unc_order(a->target, b->target);
 }
 
 /* Registers that units share (one address, several units) are found at the first of them. */
