@@ -150,14 +150,25 @@ bool unc_parse_double(const char *text, double *value)
 	return true;
 }
 
-/* A decimal number below `limit` at *p, of three digits at most; moves behind it. */
+/* A decimal number below `limit` at *p, of no more digits than that has; moves behind it. */
 static bool small_number(const char **p, unsigned limit, unsigned *value)
 {
 	size_t digits = strspn(*p, "0123456789");
 
 	*value = (unsigned)strtoul(*p, NULL, 10);
 	*p += digits;
-	return digits > 0 && digits <= 3 && *value < limit;
+	return digits > 0 && digits <= (limit > 1000 ? 4 : 3) && *value < limit;
+}
+
+bool unc_range_next(const char **list, unsigned limit, unsigned *first, unsigned *last)
+{
+	if (!small_number(list, limit, first))
+		return false;
+	*last = *first;
+	if (**list != '-')
+		return true;
+	++*list;
+	return small_number(list, limit, last) && *last >= *first;
 }
 
 bool unc_parse_bits(const char *text, unsigned *high, unsigned *low)
@@ -182,14 +193,8 @@ bool unc_parse_set(const char *text, struct unc_bits *set)
 
 		if (unc_bits_count(&bits) && *text == ',')
 			text++;
-		if (!small_number(&text, UNC_BITS_MAX, &first))
+		if (!unc_range_next(&text, UNC_BITS_MAX, &first, &last))
 			return false;
-		last = first;
-		if (*text == '-') {
-			text++;
-			if (!small_number(&text, UNC_BITS_MAX, &last) || last < first)
-				return false;
-		}
 		for (unsigned i = first; i <= last; i++) {
 			if (unc_bits_has(&bits, i))
 				return false;

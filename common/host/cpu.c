@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 #define CPUINFO "/proc/cpuinfo"
 
 enum { CPUINFO_MAX = 64 << 20 };
@@ -142,26 +144,14 @@ static int parse_cpuinfo(char *text, struct unc_topology *t, struct rows *rows,
 
 bool unc_cpu_list(const char *text, bool cpus[UNC_MAX_CPUS])
 {
-	for (const char *p = text;; p++) {
-		char *end;
-		long first = strtol(p, &end, 10), last = first;
+	unsigned first, last;
 
-		if (end == p)
-			return false;
-		if (*end == '-') {
-			p = end + 1;
-			last = strtol(p, &end, 10);
-			if (end == p)
-				return false;
-		}
-		if (first < 0 || last < first || last >= UNC_MAX_CPUS)
-			return false;
-		for (long i = first; i <= last; i++)
-			cpus[i] = true;
-		p = end;
-		if (*p != ',')
-			return *p == '\0';
+	for (; unc_range_next(&text, UNC_MAX_CPUS, &first, &last); text++) {
+		memset(cpus + first, true, last - first + 1);
+		if (*text != ',')
+			return *text == '\0';
 	}
+	return false;
 }
 
 /* Adds the CPUs of one of the kernel's lists. Without any it is missing, empty or "(null)". */

@@ -2,7 +2,6 @@
 /* The table reader: how counters are controlled, in units.tbl: control, steps, lanes, overflow. */
 #include "reader/table_build.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* ---- settings of fields */
@@ -253,18 +252,11 @@ int unc_end_fields(struct unc_table_reader *r)
 int unc_read_positions(struct unc_table_reader *r, const char *key, const char *list, unsigned max,
 		       uint8_t *out, size_t size)
 {
-	char word[16];
+	unsigned first, last;
 	size_t n = 0;
 
-	for (const char *p = list; p;) {
-		unsigned first, last;
-		int end = 0, given = 0;
-
-		if (unc_list_next(&p, word, sizeof(word)))
-			given = sscanf(word, "%3u%n-%3u%n", &first, &end, &last, &end);
-		if (given == 1)
-			last = first;
-		if (given < 1 || word[end] || last < first || last > max ||
+	for (const char *p = list; p; p = *p ? p + 1 : NULL) {
+		if (!unc_range_next(&p, max + 1, &first, &last) || (*p && *p != ',') ||
 		    n + last - first >= size)
 			return unc_bad(r, "%s=%s is not a list of at most %zu numbers up to %u",
 				       key, list, size, max);
