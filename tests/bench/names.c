@@ -213,7 +213,9 @@ void row_encode(const char *row)
 		    {"icelake-sp", NULL},
 		    {"icelake-d", NULL},
 		    {"sapphire-rapids", NULL},
-		    {"granite-rapids", NULL}};
+		    {"granite-rapids", NULL},
+		    {"sierra-forest", NULL},
+		    {"clearwater-forest", NULL}};
 	struct names names = {.text = calloc(MOST_NAMES, LONGEST)};
 	bool loaded = load();
 	char name[64];

@@ -72,7 +72,7 @@ result "cpus -j"
 # units; the free-running counters are an eleventh),
 # 817509-001 (12 units) and perfmon EMR (2,304 entries); perfmon HSX V29 (1,278 entries in 10 units) and
 # BDX V23 (1,284); perfmon SKX V1.37 (2,532 that are not deprecated, in 9 units) and CLX V1.25 (2,643);
-# perfmon GNR V1.20 (842 of 848 entries, in 11 units).
+# perfmon GNR V1.20 (844 of 848 entries, in 13 units), SRF V1.18 and CWF V1.04 (772 of 776, in the same).
 json '(map({(.cpu): .}) | add) as $c | $c.montecito.events >= 169 and $c.montecito.units == 5 and
 	$c["nehalem-ep"].umasks >= 172 and $c["sandybridge-ep"].events >= 205 and
 	$c["sandybridge-ep"].umasks >= 393 and $c["sandybridge-ep"].units == 8 and
@@ -83,7 +83,8 @@ json '(map({(.cpu): .}) | add) as $c | $c.montecito.events >= 169 and $c.monteci
 	$c["broadwell-ep"].events + $c["broadwell-ep"].umasks >= 1284 and $c["broadwell-ep"].units == 10 and
 	$c["skylake-sp"].events + $c["skylake-sp"].umasks >= 2532 and $c["skylake-sp"].units == 9 and
 	([$c["cascadelake-sp", "cooperlake-sp"] | .events + .umasks >= 2643 and .units == 9] | all) and
-	$c["granite-rapids"].events + $c["granite-rapids"].umasks >= 842 and $c["granite-rapids"].units == 11 and
+	$c["granite-rapids"].events + $c["granite-rapids"].umasks >= 844 and $c["granite-rapids"].units == 13 and
+	([$c["sierra-forest", "clearwater-forest"] | .events + .umasks >= 772 and .units == 13] | all) and
 	$c["emerald-rapids"].umasks >= 2304'
 result "cpus -j: as many events as the sources have"
 json '(map({(.cpu): ([.family] + .models)}) | add) | .montecito[0] == 32 and
