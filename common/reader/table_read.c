@@ -82,17 +82,18 @@ static bool is_one_of(const char *word, const char *a, const char *b)
 
 /* cpu=NAME,.. on a line: it is of these CPUs only, with cpu=!NAME,.. of all others; and what belongs to
  * it. */
-static bool of_other_cpu(struct unc_table_reader *r, struct unc_line *line)
+static bool of_other_cpu(struct unc_table_reader *r, struct unc_line *line,
+			 enum unc_table_part part)
 {
 	const struct unc_word *cpus = unc_take(line, UNC_WORD_KEY, "cpu");
 	const char *word = line->word[0].key ? "" : line->word[0].value;
 	bool but = cpus && cpus->value[0] == '!';
 	bool other = cpus && unc_list_has(cpus->value + but, r->cpu) == but;
 
-	if (is_one_of(word, "umask", "item"))
-		return other || r->skipping;
-	if (is_one_of(word, "event", "group"))
+	if (is_one_of(word, "event", "group") || is_one_of(word, "type", "view"))
 		r->skipping = other;
+	else if (part == UNC_FILE_UNITS || is_one_of(word, "umask", "item"))
+		return other || r->skipping;
 	return other;
 }
 
@@ -136,7 +137,7 @@ static int read_line(struct unc_table_reader *r, enum unc_table_part part)
 	int rc;
 
 	r->use = NULL;
-	if (of_other_cpu(r, r->line))
+	if (of_other_cpu(r, r->line, part))
 		return 0;
 	if ((rc = unc_read_statement(r, part)) < 0 || (r->use && (rc = read_used(r)) < 0))
 		return rc;
