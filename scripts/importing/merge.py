@@ -180,13 +180,25 @@ class Merge:
     def add(self, event, umask, cpu):
         """A new line, of this CPU; of several if they want the same."""
         umask.columns.pop('cpu', None)
-        same = next((u for u in event.umasks if u.raw is None and u.text('') == umask.text('')), None)
+        same = next((u for u in event.umasks if u.raw is None and u.text('') == umask.text('')), None) or \
+            self.of_others(event, umask, cpu)
         if not same:
             at = next((i for i, u in enumerate(event.umasks) if order(u) > order(umask)), len(event.umasks))
             event.umasks.insert(at, umask)
         self.said[id(same or umask)].append(cpu)
         if cpu not in self.said[id(event)]:
             self.said[id(event)].append(cpu)
+
+    def of_others(self, event, umask, cpu):
+        """A line of other CPUs of the folder that says the same: it is of this one, too."""
+        for line in event.umasks:
+            columns = {name: value for name, value in line.columns.items() if name != 'cpu'}
+            if line.name.lower() == umask.name.lower() and not line.columns.get('cpu', '!').startswith('!') and \
+                    (int(line.value or '0', 0), line.sets, columns) == (int(umask.value or '0', 0), umask.sets, umask.columns):
+                line.columns['cpu'] += ',' + cpu
+                line.touch()
+                return line
+        return None
 
     def joined(self, built):
         """One event for the CPUs that agree on it."""
@@ -237,14 +249,14 @@ class Merge:
     def restrict(self):
         for event in self.file.events:
             self.restrict_line(event, self.context.folder_cpus)
-            within = event.columns['cpu'].split(',') if 'cpu' in event.columns else self.context.folder_cpus
+            within = [cpu for cpu in self.context.folder_cpus if event.is_for(cpu)]
             for umask in event.umasks:
                 self.restrict_line(umask, within)
 
     def restrict_line(self, line, within):
         """`cpu=` if not all CPUs that have files have it; what no file has stays."""
         said = self.said.get(id(line))
-        now = line.columns['cpu'].split(',') if 'cpu' in line.columns else list(within)
+        now = [cpu for cpu in within if line.is_for(cpu)]
         missing = [cpu for cpu in now if cpu in self.cpus and cpu not in (said or []) + self.left[id(line)]]
         if not said:
             self.context.unknown += 1

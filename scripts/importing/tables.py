@@ -12,6 +12,11 @@ UMASK_COLUMNS = ('counter', 'aggregate', 'alias', 'unavailable', 'needs', 'uses'
 FLAGS = ('exact', 'choice', 'partial', 'default', 'clock', 'steady', 'estimate')
 
 
+def is_of(cpus, cpu):
+    """What cpu= says: these CPUs, or with ! all others."""
+    return cpus is None or (cpu in cpus.lstrip('!').split(',')) != cpus.startswith('!')
+
+
 class TableError(Exception):
     """A sentence for the user."""
 
@@ -35,7 +40,7 @@ class Statement:
         return next((value for key, value, _ in self.words if key == name), default)
 
     def is_for(self, cpu):
-        return cpu in self.get('cpu', cpu).split(',')
+        return is_of(self.get('cpu'), cpu)
 
 
 def split_words(text, where):
@@ -183,11 +188,14 @@ def array(name, first, where):
 
 def read_units(folder, cpu):
     """The types of a CPU, in the order of units.tbl."""
-    types, current = [], None
+    types, current, skipping = [], None, False
     for line in statements(os.path.join(folder, 'units.tbl')):
-        if not line.words or not line.is_for(cpu):
+        begins = line.words and line.plain()[0] in ('type', 'view')
+        if begins:
+            skipping = not line.is_for(cpu)
+        if not line.words or skipping or not line.is_for(cpu):
             continue
-        if line.plain()[0] in ('type', 'view'):
+        if begins:
             current = Type(line)
             types.append(current)
             shared = next((t for t in types if t.name == line.get('of')), None)
@@ -228,7 +236,7 @@ class Line:
         return line
 
     def is_for(self, cpu):
-        return cpu in self.columns.get('cpu', cpu).split(',')
+        return is_of(self.columns.get('cpu'), cpu)
 
     def called(self, name):
         return name.lower() in (self.name.lower(), *self.columns.get('alias', self.name).lower().split(','))
