@@ -215,7 +215,8 @@ void row_encode(const char *row)
 		    {"sapphire-rapids", NULL},
 		    {"granite-rapids", NULL},
 		    {"sierra-forest", NULL},
-		    {"clearwater-forest", NULL}};
+		    {"clearwater-forest", NULL},
+		    {"grand-ridge", NULL}};
 	struct names names = {.text = calloc(MOST_NAMES, LONGEST)};
 	bool loaded = load();
 	char name[64];

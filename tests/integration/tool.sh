@@ -72,7 +72,8 @@ result "cpus -j"
 # units; the free-running counters are an eleventh),
 # 817509-001 (12 units) and perfmon EMR (2,304 entries); perfmon HSX V29 (1,278 entries in 10 units) and
 # BDX V23 (1,284); perfmon SKX V1.37 (2,532 that are not deprecated, in 9 units) and CLX V1.25 (2,643);
-# perfmon GNR V1.20 (844 of 848 entries, in 13 units), SRF V1.18 and CWF V1.04 (772 of 776, in the same).
+# perfmon GNR V1.20 (844 of 848 entries, in 13 units), SRF V1.18 and CWF V1.04 (772 of 776, in the same),
+# GRR V1.13 (436 of 438, in 7 units).
 json '(map({(.cpu): .}) | add) as $c | $c.montecito.events >= 169 and $c.montecito.units == 5 and
 	$c["nehalem-ep"].umasks >= 172 and $c["sandybridge-ep"].events >= 205 and
 	$c["sandybridge-ep"].umasks >= 393 and $c["sandybridge-ep"].units == 8 and
@@ -85,6 +86,7 @@ json '(map({(.cpu): .}) | add) as $c | $c.montecito.events >= 169 and $c.monteci
 	([$c["cascadelake-sp", "cooperlake-sp"] | .events + .umasks >= 2643 and .units == 9] | all) and
 	$c["granite-rapids"].events + $c["granite-rapids"].umasks >= 844 and $c["granite-rapids"].units == 13 and
 	([$c["sierra-forest", "clearwater-forest"] | .events + .umasks >= 772 and .units == 13] | all) and
+	$c["grand-ridge"].events + $c["grand-ridge"].umasks >= 436 and $c["grand-ridge"].units == 7 and
 	$c["emerald-rapids"].umasks >= 2304'
 result "cpus -j: as many events as the sources have"
 json '(map({(.cpu): ([.family] + .models)}) | add) | .montecito[0] == 32 and
