@@ -3,8 +3,8 @@
  * The command verify: traffic that is known, and whether counters tell it.
  *
  *   cmd_verify.c      what is checked in which order, the report
- *   verify_metrics.c  checks of the portable metrics
- *   verify_units.c    checks of units: clocks, channels and slices, filters
+ *   verify_rows.c     the table of what is counted while something is moved
+ *   verify_units.c    checks of units: clocks, filters
  *   verify_counters.c checks of counters: two at once, their ends, what a session leaves
  *   verify_count.c    what probes count while something is moved
  *   verify_found.c    what was found
@@ -78,14 +78,17 @@ struct probe {
 	const char *text;
 	unsigned per; /* UNC_EACH_SOCKET, UNC_EACH_UNIT */
 	bool beside;  /* in a second session, at the same time */
+	bool weighed; /* with what others read of memory in the same run */
 	bool chosen;  /* on this counter, */
 	int counter;
 	uint64_t at;                   /* from this value on; 0: any */
 	struct unc_platform *platform; /* NULL: the verify's */
 	/* what came out */
 	bool counted;       /* it was, in this run or the one before */
+	int first;          /* of the session's items in this run; -1: it is not of it */
 	char *why;          /* it could not; NULL: it could */
 	struct moved moved; /* while it was */
+	double others[2]; /* what others moved, before and after, as a share of that: if weighed */
 	size_t n;
 	struct place {
 		int socket, index;
@@ -108,8 +111,11 @@ bool verify_count(struct verify *, const struct flow *, struct probe *, size_t n
 void verify_free(struct probe *, size_t n);
 /* Value at a socket, in all its units; NAN, with v->why: there is none. */
 double verify_value(struct verify *, const struct probe *, int socket);
-/* The same without what others have made it count, as a share of the bytes that were moved, of which it
- * counts one in `scale`; *blur: how far others may have changed it. NAN: they move too much. */
+/* What others move, from its shares before and after: in the mean, and how far that may be off. false,
+ * with v->why: they move too much for anything to be judged. */
+bool verify_weigh(struct verify *, const double others[2], double *mean, double *blur);
+/* The value without what others have made it count, as a share of the bytes that were moved, of which
+ * it counts one in `scale`; *blur: how far others may have changed it. NAN: they move too much. */
 double verify_share(struct verify *, const struct probe *, int socket, double scale, double *blur);
 /* Such reads on socket 0 as can be made: else none. */
 struct flow verify_some(struct verify *);
@@ -120,15 +126,17 @@ void verify_register(struct verify *, struct held *);
 
 /* ---- checks */
 
-void verify_metrics(struct verify *);
+void verify_rows(struct verify *);
 void verify_clocks(struct verify *);
-void verify_shares(struct verify *);
 void verify_filters(struct verify *);
 void verify_counters(struct verify *);
-void verify_methods(struct verify *);
 void verify_restored(struct verify *);
 void verify_killed(struct verify *);
 /* An event that counts the clock of its unit; at or behind *index. NULL: there is none more. */
 const struct unc_event *verify_clock(struct verify *, size_t *index);
+/* Event number i that a metric is made of; NULL: there is none more. */
+const char *verify_need(struct verify *, const char *metric, size_t i);
+/* All units of a socket count the same, within a share. */
+void verify_agree(struct verify *, const struct probe *, int socket, double least, double most);
 
 #endif

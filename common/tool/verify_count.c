@@ -8,11 +8,24 @@
 
 #include "verify.h"
 
+/* What was read: before the flow, after it, and a while later. */
+enum { BEFORE, AFTER, LATER, LOOKS };
+
+/* A session, and what was read of it. */
+struct lane {
+	struct unc_session *session;
+	size_t items;
+	struct unc_value *value[LOOKS];
+};
+
 /* One run: a session, and one beside it. */
 struct run {
-	struct unc_session *session[2];
-	size_t items[2];
-	int *first; /* item of each probe; -1: it is not of this run */
+	struct verify *verify;
+	const struct flow *flow;
+	struct lane lane[2];
+	bool filled[2];       /* with a probe */
+	struct probe traffic; /* of others, beside the probes that are weighed by it */
+	struct moved moved;
 };
 
 const struct unc_unit *verify_unit(const struct unc_platform *p, const struct unc_operation *o)
@@ -55,59 +68,58 @@ void verify_register(struct verify *v, struct held *held)
 		unc_register_read(v->platform, held->unit, find_value, held);
 }
 
-static int add(struct run *run, struct probe *p, int *first)
+/* ---- which probes are of a run */
+
+static int add(struct lane *lane, struct probe *p)
 {
-	struct unc_session *s = run->session[p->beside];
-	int rc = unc_session_add_each(s, p->text, p->per, first, &p->n);
+	struct unc_session *s = lane->session;
+	int first, rc = unc_session_add_each(s, p->text, p->per, &first, &p->n);
 
 	for (int i = 0; i < (int)p->n && rc == 0 && p->chosen; i++)
-		rc = unc_session_counter(s, *first + i, p->counter);
+		rc = unc_session_counter(s, first + i, p->counter);
 	for (int i = 0; i < (int)p->n && rc == 0 && p->at; i++)
-		rc = unc_session_begin_at(s, *first + i, p->at);
+		rc = unc_session_begin_at(s, first + i, p->at);
 	if (rc == 0 && p->at) /* where that is, tells the plan, before anything runs */
 		unc_session_plan(s, UNC_PHASE_START, find_write, p);
+	p->first = rc == 0 ? first : -1;
 	if (rc == 0)
-		run->items[p->beside] += p->n;
+		lane->items += p->n;
 	return rc;
 }
 
+/* Opens the session of a lane for its first probe, and adds that. */
+static int open_lane(struct run *run, struct probe *p, unsigned flags)
+{
+	struct lane *lane = &run->lane[p->beside];
+	int rc;
+
+	unc_session_free(lane->session);
+	*lane = (struct lane){.session = NULL};
+	rc = unc_session_new(p->platform, flags, &lane->session);
+	if (rc == 0 && p->weighed) /* where it cannot be had nothing is weighed */
+		add(lane, &run->traffic);
+	return rc == 0 ? add(lane, p) : rc;
+}
+
 /* Adds a probe; what does not fit at once is left for another run, and alone there takes passes. */
-static void try_probe(struct run *run, struct probe *p, int *first)
+static void try_probe(struct run *run, struct probe *p)
 {
-	struct unc_session **s = &run->session[p->beside];
-	bool alone = run->items[p->beside] == 0;
-	int rc = *s ? 0 : unc_session_new(p->platform, 0, s);
+	struct lane *lane = &run->lane[p->beside];
+	bool alone = !run->filled[p->beside];
+	int rc;
 
-	if (rc == 0)
-		rc = add(run, p, first);
-	if (rc == UNC_ERR_PASSES && alone) {
-		unc_session_free(*s);
-		*s = NULL;
-		rc = unc_session_new(p->platform, UNC_SESSION_ROTATE, s);
-		if (rc == 0)
-			rc = add(run, p, first);
-	}
-	if (rc == 0)
-		return;
-	*first = -1;
-	p->counted = alone;
-	if (alone)
-		p->why = must_print("%s",
-				    *s ? unc_session_error(*s) : unc_platform_error(p->platform));
+	p->platform = p->platform ? p->platform : run->verify->platform;
+	rc = alone ? open_lane(run, p, 0) : add(lane, p);
+	if (rc == UNC_ERR_PASSES && alone)
+		rc = open_lane(run, p, UNC_SESSION_ROTATE);
+	run->filled[p->beside] |= rc == 0;
+	p->counted = rc == 0 || alone;
+	if (rc < 0 && alone)
+		p->why = must_print("%s", lane->session ? unc_session_error(lane->session)
+							: unc_platform_error(p->platform));
 }
 
-static void open_run(struct verify *v, struct run *run, struct probe *p, size_t n)
-{
-	run->first = must_alloc(NULL, n, sizeof(*run->first));
-	for (size_t i = 0; i < n; i++) {
-		const struct unc_session *s = run->session[p[i].beside];
-
-		run->first[i] = -1;
-		p[i].platform = p[i].platform ? p[i].platform : v->platform;
-		if (!p[i].counted && (!s || unc_session_passes(s) == 1))
-			try_probe(run, &p[i], &run->first[i]);
-	}
-}
+/* ---- one run */
 
 static int fails(struct verify *v, struct unc_session *s, int rc)
 {
@@ -116,32 +128,18 @@ static int fails(struct verify *v, struct unc_session *s, int rc)
 	return rc;
 }
 
-/* What was read: before the flow, after it, and a while later. */
-enum { BEFORE, AFTER, LATER, READS_OF_RUN };
-
-static int look(struct verify *v, struct run *run, struct unc_value *value[2])
-{
-	int rc = 0;
-
-	for (int i = 0; i < 2 && rc == 0; i++)
-		if (run->items[i])
-			rc = fails(v, run->session[i],
-				   unc_session_read(run->session[i], value[i], run->items[i],
-						    sizeof(**value)));
-	return rc;
-}
-
 /* A while of a flow for each pass of the first session: what is scaled is of all of it. */
-static int step(struct verify *v, struct run *run, const struct flow *flow, bool first,
-		struct moved *sum)
+static int step(struct run *run, const struct flow *flow, bool first, struct moved *sum)
 {
-	int passes = run->session[0] ? unc_session_passes(run->session[0]) : 1, rc = 0;
+	struct verify *v = run->verify;
+	struct unc_session *s = run->lane[0].session;
+	int passes = s ? unc_session_passes(s) : 1, rc = 0;
 
 	for (int pass = 0; pass < passes && rc == 0; pass++) {
 		struct moved one;
 
 		if (passes > 1 && !(first && pass == 0))
-			rc = fails(v, run->session[0], unc_session_rotate(run->session[0]));
+			rc = fails(v, s, unc_session_rotate(s));
 		if (rc == 0 && !v->mover->move(v, flow, &one))
 			rc = UNC_ERR_UNAVAILABLE;
 		sum->bytes += rc ? 0 : one.bytes;
@@ -151,23 +149,28 @@ static int step(struct verify *v, struct run *run, const struct flow *flow, bool
 }
 
 /* The flow, if there is one between two whiles of what others move. */
-static int go(struct verify *v, struct run *run, const struct flow *flow, struct moved *sum,
-	      struct unc_value *value[READS_OF_RUN][2])
+static int go(struct run *run)
 {
 	const struct flow idle = {IDLE, 0, 0};
-	int first = flow->kind == IDLE ? AFTER : BEFORE, last = 2 * AFTER - first, rc = 0;
+	int first = run->flow->kind == IDLE ? AFTER : BEFORE, last = 2 * AFTER - first, rc = 0;
 	struct moved other = {0, 0};
 
-	for (int i = 0; i < 2 && rc == 0; i++)
-		if (run->items[i])
-			rc = fails(v, run->session[i], unc_session_start(run->session[i]));
+	for (struct lane *l = run->lane; l < run->lane + 2 && rc == 0; l++)
+		if (l->items)
+			rc = fails(run->verify, l->session, unc_session_start(l->session));
 	for (int i = first; i <= last && rc == 0; i++) {
-		rc = step(v, run, i == AFTER ? flow : &idle, i == first, i == AFTER ? sum : &other);
-		if (rc == 0)
-			rc = look(v, run, value[i]);
+		rc = step(run, i == AFTER ? run->flow : &idle, i == first,
+			  i == AFTER ? &run->moved : &other);
+		for (struct lane *l = run->lane; l < run->lane + 2 && rc == 0; l++)
+			if (l->items)
+				rc = fails(run->verify, l->session,
+					   unc_session_read(l->session, l->value[i], l->items,
+							    sizeof(*l->value[i])));
 	}
 	return rc;
 }
+
+/* ---- what came out */
 
 /* How long an interval was, if it was scaled, too. */
 static double seconds_of(const struct unc_value *x)
@@ -176,74 +179,97 @@ static double seconds_of(const struct unc_value *x)
 }
 
 /* Whatever is a rate becomes what it is in its time. */
-static struct place place_of(const struct unc_item *item, struct unc_value *value[READS_OF_RUN])
+static struct place place_of(const struct lane *lane, int id)
 {
-	bool rate = item->metric && strcmp(item->metric->unit, "bytes_per_second") == 0;
-	double seconds = seconds_of(value[AFTER]);
+	const struct unc_value *before = &lane->value[BEFORE][id], *after = &lane->value[AFTER][id],
+			       *later = &lane->value[LATER][id];
+	struct unc_item item = {.size = sizeof(item)};
 
-	return (struct place){
-		.socket = item->at.socket,
-		.index = item->at.index,
-		.value = value[AFTER]->interval * (rate ? seconds : 1),
-		.seconds = seconds,
-		.total = fmax(value[AFTER]->value, value[LATER]->value),
-		.base = {value[BEFORE]->interval / (rate ? 1 : seconds_of(value[BEFORE])),
-			 value[LATER]->interval / (rate ? 1 : seconds_of(value[LATER]))}};
+	unc_session_item(lane->session, id, &item);
+	bool rate = item.metric && strcmp(item.metric->unit, "bytes_per_second") == 0;
+	struct place place = {.socket = item.at.socket,
+			      .index = item.at.index,
+			      .value = after->interval * (rate ? seconds_of(after) : 1),
+			      .seconds = seconds_of(after),
+			      .total = fmax(after->value, later->value),
+			      .base = {before->interval / (rate ? 1 : seconds_of(before)),
+				       later->interval / (rate ? 1 : seconds_of(later))}};
+
+	if (!(after->flags & UNC_VALUE_VALID))
+		place.why = must_print("%s", unc_session_reason(lane->session, id));
+	else if (after->flags & UNC_VALUE_PARTIAL)
+		place.why = must_print("without %s", unc_session_partial(lane->session, id));
+	return place;
 }
 
-static void take(struct verify *v, struct unc_session *s, struct probe *p, int first,
-		 struct unc_value *value[READS_OF_RUN])
+static void take(struct run *run, struct probe *p)
 {
 	p->place = must_alloc(NULL, p->n, sizeof(*p->place));
-	for (int i = 0; i < (int)p->n; i++) {
-		struct unc_value *of[READS_OF_RUN] = {value[BEFORE] + first + i,
-						      value[AFTER] + first + i,
-						      value[LATER] + first + i};
-		struct unc_item item = {.size = sizeof(item)};
-
-		unc_session_item(s, first + i, &item);
-		p->place[i] = place_of(&item, of);
-		if (!(of[AFTER]->flags & UNC_VALUE_VALID))
-			p->place[i].why = must_print("%s", unc_session_reason(s, first + i));
-		else if (of[AFTER]->flags & UNC_VALUE_PARTIAL)
-			p->place[i].why =
-				must_print("without %s", unc_session_partial(s, first + i));
-	}
+	for (int i = 0; i < (int)p->n; i++)
+		p->place[i] = place_of(&run->lane[p->beside], p->first + i);
+	p->moved = run->moved;
 	if (p->at)
-		verify_register(v, &p->held);
+		verify_register(run->verify, &p->held);
 }
 
-static void run_once(struct verify *v, const struct flow *flow, struct probe *p, size_t n)
+/* What others make a probe count at a socket, as a share of what is moved. */
+static void shares(const struct probe *p, int socket, double whole, double others[2])
 {
-	struct run run = {.first = NULL};
-	struct unc_value *value[READS_OF_RUN][2];
-	struct moved moved = {0, 0};
+	others[0] = others[1] = 0;
+	for (size_t i = 0; i < p->n; i++)
+		for (int k = 0; k < 2 && p->place[i].socket == socket; k++)
+			others[k] += p->place[i].base[k] * p->place[i].seconds / whole;
+}
+
+static void take_all(struct run *run, int rc, struct probe *p, size_t n)
+{
+	double others[2] = {NAN, NAN};
+
+	if (rc == 0 && run->traffic.first >= 0) {
+		take(run, &run->traffic);
+		shares(&run->traffic, run->flow->home, run->moved.bytes, others);
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (p[i].first < 0)
+			continue;
+		memcpy(p[i].others, others, sizeof(others));
+		if (rc < 0)
+			p[i].why = must_print("%s", run->verify->why);
+		else
+			take(run, &p[i]);
+	}
+	verify_free(&run->traffic, 1);
+}
+
+/* Whether a probe is left for another run. */
+static bool run_once(struct verify *v, const struct flow *flow, struct probe *p, size_t n)
+{
+	struct run run = {
+		.verify = v,
+		.flow = flow,
+		.traffic = {.text = "memory_read_bytes", .first = -1, .per = UNC_EACH_SOCKET}};
+	bool left = false;
 	int rc = 0;
 
-	open_run(v, &run, p, n);
-	for (int i = 0; i < 2 * READS_OF_RUN; i++)
-		value[i / 2][i % 2] = must_alloc(NULL, run.items[i % 2], sizeof(struct unc_value));
-	if (run.items[0] || run.items[1])
-		rc = go(v, &run, flow, &moved, value);
 	for (size_t i = 0; i < n; i++) {
-		struct unc_value *of[READS_OF_RUN] = {value[BEFORE][p[i].beside],
-						      value[AFTER][p[i].beside],
-						      value[LATER][p[i].beside]};
+		const struct unc_session *s = run.lane[p[i].beside].session;
 
-		if (run.first[i] < 0)
-			continue;
-		p[i].counted = true;
-		p[i].moved = moved;
-		if (rc < 0)
-			p[i].why = must_print("%s", v->why);
-		else
-			take(v, run.session[p[i].beside], &p[i], run.first[i], of);
+		p[i].first = -1;
+		if (!p[i].counted && (!s || unc_session_passes(s) == 1))
+			try_probe(&run, &p[i]);
+		left |= !p[i].counted;
 	}
-	for (int i = 0; i < 2 * READS_OF_RUN; i++)
-		free(value[i / 2][i % 2]);
-	free(run.first);
-	for (int i = 0; i < 2; i++)
-		unc_session_free(run.session[i]);
+	for (int i = 0; i < 2 * LOOKS; i++)
+		run.lane[i % 2].value[i / 2] =
+			must_alloc(NULL, run.lane[i % 2].items, sizeof(struct unc_value));
+	if (run.lane[0].items || run.lane[1].items)
+		rc = go(&run);
+	take_all(&run, rc, p, n);
+	for (int i = 0; i < 2 * LOOKS; i++)
+		free(run.lane[i % 2].value[i / 2]);
+	unc_session_free(run.lane[0].session);
+	unc_session_free(run.lane[1].session);
+	return left;
 }
 
 bool verify_count(struct verify *v, const struct flow *flow, struct probe *p, size_t n)
@@ -253,12 +279,8 @@ bool verify_count(struct verify *v, const struct flow *flow, struct probe *p, si
 
 	if (why)
 		return verify_fail(v, "%s", why);
-	while (left && !verify_stopped()) {
-		run_once(v, flow, p, n);
-		left = false;
-		for (size_t i = 0; i < n; i++)
-			left |= !p[i].counted;
-	}
+	while (left && !verify_stopped())
+		left = run_once(v, flow, p, n);
 	return !left || verify_fail(v, "a signal ended it");
 }
 
@@ -274,6 +296,8 @@ void verify_free(struct probe *p, size_t n)
 		p[i].counted = false;
 	}
 }
+
+/* ---- what that tells */
 
 double verify_value(struct verify *v, const struct probe *p, int socket)
 {
@@ -294,23 +318,26 @@ double verify_value(struct verify *v, const struct probe *p, int socket)
 	return sum;
 }
 
+bool verify_weigh(struct verify *v, const double others[2], double *mean, double *blur)
+{
+	*mean = (others[0] + others[1]) / 2;
+	*blur = fabs(others[0] - others[1]) + *mean / 8;
+	return (*blur < 0.25 && *mean < 0.5) ||
+	       verify_fail(v,
+			   "this machine is too busy: others move %.0f %% to %.0f %% of what this "
+			   "does",
+			   100 * fmin(others[0], others[1]), 100 * fmax(others[0], others[1]));
+}
+
 double verify_share(struct verify *v, const struct probe *p, int socket, double scale, double *blur)
 {
-	double value = verify_value(v, p, socket), base[2] = {0, 0};
-	double whole = p->moved.bytes / scale;
+	double value = verify_value(v, p, socket), whole = p->moved.bytes / scale, others[2], mean;
 
-	for (size_t i = 0; i < p->n && !isnan(value); i++)
-		for (int k = 0; k < 2 && p->place[i].socket == socket; k++)
-			base[k] += p->place[i].base[k] * p->place[i].seconds / whole;
-	*blur = fabs(base[0] - base[1]) + (base[0] + base[1]) / 16;
-	if (!isnan(value) && !(*blur < 0.25 && base[0] + base[1] < 1)) {
-		verify_fail(v,
-			    "this machine is too busy: others move %.0f %% to %.0f %% of what this "
-			    "does",
-			    100 * fmin(base[0], base[1]), 100 * fmax(base[0], base[1]));
+	*blur = 0;
+	if (isnan(value))
 		return NAN;
-	}
-	return value / whole - (base[0] + base[1]) / 2;
+	shares(p, socket, whole, others);
+	return verify_weigh(v, others, &mean, blur) ? value / whole - mean : NAN;
 }
 
 struct flow verify_some(struct verify *v)

@@ -15,10 +15,14 @@
 
 /* By how much the one and the other disagree where it is most, in the counts of a second. Places
  * without a number are passed over; NAN, with v->why: there is none with one. */
-static double apart(struct verify *v, const struct probe pair[2])
+static double apart(struct verify *v, struct probe pair[2])
 {
+	struct flow flow = verify_some(v);
 	double worst = NAN;
 
+	pair[1].beside = true;
+	if (!verify_count(v, &flow, pair, 2))
+		return NAN;
 	for (int i = 0; i < 2; i++)
 		if (pair[i].why)
 			verify_fail(v, "%s", pair[i].why);
@@ -56,15 +60,13 @@ static void check_ends(struct verify *v, const struct unc_encoding *code, uint64
 				 .chosen = true,
 				 .counter = __builtin_ctzll(code->counters),
 				 .at = at}};
-	struct flow flow = verify_some(v);
 
 	pair[1] = pair[0];
 	pair[1].counter = 63 - __builtin_clzll(code->counters);
 	pair[1].at = 0;
-	pair[1].beside = true;
 	char *check = must_print("%s on counters %d and %d%s", code->base, pair[0].counter,
 				 pair[1].counter, how);
-	double off = verify_count(v, &flow, pair, 2) ? apart(v, pair) : NAN;
+	double off = apart(v, pair);
 
 	if (!isnan(off) && !pair[0].place[0].why && !holds(&pair[0], width))
 		off = 1;
@@ -99,30 +101,18 @@ static bool check_event(struct verify *v, const char *event)
 	return true;
 }
 
-void verify_counters(struct verify *v)
+/* memory_read_bytes of two sessions, of these platforms. */
+static void check_same(struct verify *v, struct unc_platform *one, struct unc_platform *two,
+		       const char *how, const char *means)
 {
-	struct probe pair[2] = {{.text = "memory_read_bytes", .per = UNC_EACH_SOCKET}};
-	const struct unc_event *e;
-	const char *done = "", *need;
-	struct flow flow = verify_some(v);
-	size_t index;
+	struct probe pair[2] = {
+		{.text = "memory_read_bytes", .per = UNC_EACH_SOCKET, .platform = one},
+		{.text = "memory_read_bytes", .per = UNC_EACH_SOCKET, .platform = two}};
 
-	pair[1] = pair[0];
-	pair[1].beside = true;
-	verify_judge(v, must_print("memory_read_bytes of two sessions at once"),
-		     verify_count(v, &flow, pair, 2) ? apart(v, pair) : NAN, 0, 0.02, "%",
-		     must_print("sessions disturb each other"));
+	verify_judge(v, must_print("memory_read_bytes %s", how), one && two ? apart(v, pair) : NAN,
+		     0, 0.02, "%", must_print("%s", means));
 	verify_free(pair, 2);
-	/* The clock of each type, and what reads of memory are made of. */
-	for (size_t i = 0; (e = verify_clock(v, &i)) && !verify_stopped(); i++)
-		if (strcmp(e->type, done) != 0 && check_event(v, e->spec))
-			done = e->type;
-	if (unc_metric_find(v->platform, "memory_read_bytes", &index, NULL) == 0)
-		for (size_t i = 0; (need = unc_metric_need(v->platform, index, i)); i++)
-			check_event(v, need);
 }
-
-/* ---- the kernel's driver and registers */
 
 /* A platform like ours, by other methods; NULL, with v->why. */
 static struct unc_platform *open_by(struct verify *v, const char *access)
@@ -135,28 +125,26 @@ static struct unc_platform *open_by(struct verify *v, const char *access)
 	return p;
 }
 
-void verify_methods(struct verify *v)
+void verify_counters(struct verify *v)
 {
 	struct unc_platform *kernel = open_by(v, "kernel"),
 			    *direct = kernel ? open_by(v, "direct") : NULL;
-	struct probe pair[2] = {
-		{.text = "memory_read_bytes", .per = UNC_EACH_SOCKET, .platform = kernel},
-		{.text = "memory_read_bytes",
-		 .per = UNC_EACH_SOCKET,
-		 .platform = direct,
-		 .beside = true}};
-	struct flow flow = verify_some(v);
-	double off = direct && verify_count(v, &flow, pair, 2) ? apart(v, pair) : NAN;
+	const struct unc_event *e;
+	const char *done = "", *need;
 
-	verify_judge(
-		v, must_print("memory_read_bytes by the kernel's driver and by registers"), off, 0,
-		0.02, "%",
-		must_print(
-			"the kernel's driver programs another event, or registers are of another "
-			"unit; in doubt: rows kernel (units.tbl)"));
-	verify_free(pair, 2);
+	check_same(v, kernel, direct, "by the kernel's driver and by registers",
+		   "the kernel's driver programs another event, or registers are of another unit; "
+		   "in doubt: rows kernel (units.tbl)");
 	unc_platform_close(kernel);
 	unc_platform_close(direct);
+	check_same(v, v->platform, v->platform, "of two sessions at once",
+		   "sessions disturb each other");
+	/* The clock of each type, and what reads of memory are made of. */
+	for (size_t i = 0; (e = verify_clock(v, &i)) && !verify_stopped(); i++)
+		if (strcmp(e->type, done) != 0 && check_event(v, e->spec))
+			done = e->type;
+	for (size_t i = 0; (need = verify_need(v, "memory_read_bytes", i)); i++)
+		check_event(v, need);
 }
 
 /* ---- what a stop leaves */

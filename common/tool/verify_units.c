@@ -61,14 +61,11 @@ static double median_of(struct verify *v, const struct probe *p, int socket, dou
 	return n ? median : NAN;
 }
 
-/* All units of a socket count the same, within a share. */
-static void judge_agree(struct verify *v, const struct probe *p, int socket, double least,
-			double most)
+void verify_agree(struct verify *v, const struct probe *p, int socket, double least, double most)
 {
-	double off = 1, median;
 	int unit = 0;
+	double off = 1, median = median_of(v, p, socket, &off, &unit);
 
-	median = median_of(v, p, socket, &off, &unit);
 	verify_judge(
 		v,
 		must_print("units of %s on socket %d, the one that is farthest off", p->text,
@@ -120,41 +117,13 @@ void verify_clocks(struct verify *v)
 				must_print(
 					"the event is no clock: in doubt: the code of %s (events)",
 					p[i].text));
-			judge_agree(v, &p[i], s, 0.98, 1.02);
+			verify_agree(v, &p[i], s, 0.98, 1.02);
 			for (size_t k = 0; k < n && event[i]->free_running; k++)
 				if (!event[k]->free_running &&
 				    strcmp(event[i]->type, event[k]->type) == 0)
 					judge_fixed(v, &p[i], &p[k], s);
 		}
 	verify_free(p, n);
-}
-
-/* ---- channels of a socket's memory, slices of its LLC: addresses are spread evenly over them */
-
-static void shares_of(struct verify *v, const char *metric, enum flow_kind kind)
-{
-	struct probe p[8];
-	size_t index, n = 0;
-
-	if (unc_metric_find(v->platform, metric, &index, NULL) < 0)
-		return;
-	for (; n < 8 && unc_metric_need(v->platform, index, n); n++)
-		p[n] = (struct probe){.text = unc_metric_need(v->platform, index, n),
-				      .per = UNC_EACH_UNIT};
-	for (int s = 0; s < v->sockets && !verify_stopped(); s++) {
-		bool done = verify_count(v, &(struct flow){kind, s, s}, p, n);
-
-		for (size_t i = 0; i < n && done; i++)
-			judge_agree(v, &p[i], s, 0.6, 1.5);
-		verify_free(p, n);
-	}
-}
-
-void verify_shares(struct verify *v)
-{
-	shares_of(v, "memory_read_bytes", READS);
-	shares_of(v, "memory_write_bytes", WRITES);
-	shares_of(v, "llc_misses", READS);
 }
 
 /* ---- filters */
@@ -182,22 +151,20 @@ static const struct unc_field *chooses(struct verify *v, const char *base, size_
 	return same ? f : NULL;
 }
 
-/* Two parts, and the whole of them, each in a run of its own: in lines of 64 bytes. */
+/* Two parts, and the whole of them, in lines of 64 bytes. */
 static void check_parts(struct verify *v, enum flow_kind kind, const char *one, const char *two,
 			const char *all)
 {
-	const char *text[3] = {one, two, all};
-	struct flow flow = {kind, 0, 0};
-	double share[3] = {NAN, NAN, NAN}, blur = 0, one_blur = 0;
+	struct probe p[3] = {{.text = one, .per = UNC_EACH_SOCKET},
+			     {.text = two, .per = UNC_EACH_SOCKET},
+			     {.text = all, .per = UNC_EACH_SOCKET}};
+	double share[3] = {NAN, NAN, NAN}, blur = 0, one_blur;
 
-	for (int i = 0; i < 3; i++) {
-		struct probe p = {.text = text[i], .per = UNC_EACH_SOCKET};
-
-		if ((i == 0 || !isnan(share[i - 1])) && verify_count(v, &flow, &p, 1))
-			share[i] = verify_share(v, &p, 0, 64, &one_blur);
-		blur += one_blur;
-		verify_free(&p, 1);
-	}
+	if (verify_count(v, &(struct flow){kind, 0, 0}, p, 3))
+		for (int i = 0; i < 3 && (i == 0 || !isnan(share[i - 1])); i++) {
+			share[i] = verify_share(v, &p[i], 0, 64, &one_blur);
+			blur += one_blur;
+		}
 	blur = 0.05 + blur / fmax(share[2], 0.5);
 	verify_judge(
 		v,
@@ -207,6 +174,7 @@ static void check_parts(struct verify *v, enum flow_kind kind, const char *one, 
 		must_print("a filter or a umask does not choose; in doubt: %s (events), its filter "
 			   "(units.tbl)",
 			   one));
+	verify_free(p, 3);
 }
 
 /* "E:A:state=1": that and the rest of the states are E:A. */
@@ -234,20 +202,14 @@ static void check_filter(struct verify *v, const char *need)
  * event can count both. */
 void verify_filters(struct verify *v)
 {
-	const char *need, *reads = NULL, *writes = NULL;
+	const char *need, *reads = verify_need(v, "memory_read_bytes", 0),
+			  *writes = verify_need(v, "memory_write_bytes", 0);
+	const char *umask = reads && writes ? strchr(writes, ':') : NULL;
 	struct unc_item item = {.size = sizeof(item)};
 	char both[2 * UNC_SPEC_MAX];
-	size_t index;
 
-	if (unc_metric_find(v->platform, "llc_misses", &index, NULL) == 0)
-		for (size_t i = 0; (need = unc_metric_need(v->platform, index, i)); i++)
-			check_filter(v, need);
-	if (unc_metric_find(v->platform, "memory_read_bytes", &index, NULL) == 0)
-		reads = unc_metric_need(v->platform, index, 0);
-	if (unc_metric_find(v->platform, "memory_write_bytes", &index, NULL) == 0)
-		writes = unc_metric_need(v->platform, index, 0);
-	const char *umask = reads && writes ? strchr(writes, ':') : NULL;
-
+	for (size_t i = 0; (need = verify_need(v, "llc_misses", i)); i++)
+		check_filter(v, need);
 	if (!umask || strncmp(reads, writes, (size_t)(umask - writes) + 1) != 0)
 		return;
 	snprintf(both, sizeof(both), "%.*s:ALL", (int)(umask - writes), writes);
