@@ -109,6 +109,8 @@ struct probe {
 /* Counts all of them during as many such flows as they need; false: nothing could be moved. */
 bool verify_count(struct verify *, const struct flow *, struct probe *, size_t n);
 void verify_free(struct probe *, size_t n);
+/* Event number i that a metric is made of; NULL: there is none more. */
+const char *verify_need(struct verify *, const char *metric, size_t i);
 /* Value at a socket, in all its units; NAN, with v->why: there is none. */
 double verify_value(struct verify *, const struct probe *, int socket);
 /* What others move, from its shares before and after: in the mean, and how far that may be off. false,
@@ -134,8 +136,6 @@ void verify_restored(struct verify *);
 void verify_killed(struct verify *);
 /* An event that counts the clock of its unit; at or behind *index. NULL: there is none more. */
 const struct unc_event *verify_clock(struct verify *, size_t *index);
-/* Event number i that a metric is made of; NULL: there is none more. */
-const char *verify_need(struct verify *, const char *metric, size_t i);
 /* All units of a socket count the same, within a share. */
 void verify_agree(struct verify *, const struct probe *, int socket, double least, double most);
 

@@ -68,6 +68,15 @@ void verify_register(struct verify *v, struct held *held)
 		unc_register_read(v->platform, held->unit, find_value, held);
 }
 
+const char *verify_need(struct verify *v, const char *metric, size_t i)
+{
+	size_t index;
+
+	return unc_metric_find(v->platform, metric, &index, NULL) == 0
+		       ? unc_metric_need(v->platform, index, i)
+		       : NULL;
+}
+
 /* ---- which probes are of a run */
 
 static int add(struct lane *lane, struct probe *p)

@@ -69,37 +69,42 @@ static long long package_of(int cpu)
 	return number_in("/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
 }
 
-/* One CPU of each core of a socket that the process may use. Sockets are numbered as packages are. */
-static size_t cores_of(int socket, int *cpu)
-{
-	cpu_set_t may;
-	size_t n = 0;
-	int c = 0;
+/* What sysfs tells of a socket, and what is kept of it while bytes are moved. */
+struct socket {
+	long long package;
+	int cpu[CPU_SETSIZE]; /* one of each core that the process may use */
+	size_t n;
+	int node; /* of its first core; -1: the kernel knows none */
+};
 
-	sched_getaffinity(0, sizeof(may), &may);
-	for (long long package = 0; package < CPU_SETSIZE && socket >= 0; package++) {
-		for (c = 0; c < CPU_SETSIZE && package_of(c) != package; c++)
-			;
-		socket -= c < CPU_SETSIZE;
+/* Sockets are numbered as packages are. */
+struct rig {
+	struct socket *socket;
+	size_t n;
+	char *buffer; /* NULL: there is none */
+	size_t size;
+	int node; /* where it is */
+};
+
+static struct socket *socket_of(struct rig *rig, long long package)
+{
+	size_t i = 0;
+
+	while (i < rig->n && rig->socket[i].package < package)
+		i++;
+	if (i == rig->n || rig->socket[i].package != package) {
+		rig->socket = must_alloc(rig->socket, ++rig->n, sizeof(*rig->socket));
+		memmove(&rig->socket[i + 1], &rig->socket[i],
+			(rig->n - 1 - i) * sizeof(*rig->socket));
+		rig->socket[i] = (struct socket){.package = package, .node = -1};
 	}
-	for (long long package = c < CPU_SETSIZE ? package_of(c) : -1; c < CPU_SETSIZE; c++)
-		if (package_of(c) == package && CPU_ISSET(c, &may) &&
-		    number_in("/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", c) ==
-			    c)
-			cpu[n++] = c;
-	return n;
+	return &rig->socket[i];
 }
 
-/* The first node of a socket's CPUs that has memory; -1: the kernel knows none. */
-static int node_of(int socket)
+static int node_of(int cpu)
 {
-	static const char nodes[] = "/sys/devices/system/node";
-	int cpu[CPU_SETSIZE];
-
-	if (cores_of(socket, cpu) == 0)
-		return -1;
 	for (int node = 0; node < MOST_NODES; node++) {
-		char *path = must_print("%s/node%d/cpu%d", nodes, node, cpu[0]);
+		char *path = must_print("/sys/devices/system/node/node%d/cpu%d", node, cpu);
 		bool has = access(path, F_OK) == 0;
 
 		free(path);
@@ -107,6 +112,31 @@ static int node_of(int socket)
 			return node;
 	}
 	return -1;
+}
+
+static struct rig *read_rig(void)
+{
+	struct rig *rig = must_alloc(NULL, 1, sizeof(*rig));
+	cpu_set_t may;
+
+	*rig = (struct rig){.node = -1};
+	CPU_ZERO(&may);
+	sched_getaffinity(0, sizeof(may), &may);
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		const long long package = package_of(cpu);
+
+		if (package < 0)
+			continue;
+		struct socket *socket = socket_of(rig, package);
+
+		if (CPU_ISSET(cpu, &may) &&
+		    number_in("/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu) ==
+			    cpu)
+			socket->cpu[socket->n++] = cpu;
+	}
+	for (struct socket *s = rig->socket; s < rig->socket + rig->n; s++)
+		s->node = s->n ? node_of(s->cpu[0]) : -1;
+	return rig;
 }
 
 static double cache_of(int cpu)
@@ -215,41 +245,32 @@ static double pause_for(double seconds)
 
 /* ---- the buffer: all of it is there before anything is counted */
 
-struct buffer {
-	char *p;
-	size_t size;
-	int node;
-};
-
-static void drop(struct verify *v)
+static void drop(struct rig *rig)
 {
-	struct buffer *b = v->of_mover;
-
-	if (b)
-		munmap(b->p, b->size);
-	free(b);
-	v->of_mover = NULL;
+	if (rig->buffer)
+		munmap(rig->buffer, rig->size);
+	rig->buffer = NULL;
 }
 
-static const char *allocate(struct verify *v, int node, size_t size)
+static const char *allocate(struct rig *rig, int node, size_t size)
 {
 	unsigned long mask[MOST_NODES / 64] = {0};
-	struct buffer *b = must_alloc(NULL, 1, sizeof(*b));
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	*b = (struct buffer){.size = size, .node = node};
-	b->p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (b->p == MAP_FAILED) {
-		free(b);
+	if (p == MAP_FAILED)
 		return "there is no memory for the buffer";
-	}
-	v->of_mover = b;
+	rig->buffer = p;
+	rig->size = size;
+	rig->node = node;
 	if (node >= 0) {
 		mask[node / 64] = 1ul << node % 64;
-		if (syscall(SYS_mbind, b->p, size, BIND, mask, MOST_NODES + 1ul, 0ul) < 0)
+		if (syscall(SYS_mbind, p, size, BIND, mask, MOST_NODES + 1ul, 0ul) < 0) {
+			drop(rig); /* the next flow is not to take it for one that is bound */
 			return "memory could not be bound to the node of the socket";
+		}
 	}
-	madvise(b->p, size, MADV_HUGEPAGE);
-	memset(b->p, 1, size);
+	madvise(p, size, MADV_HUGEPAGE);
+	memset(p, 1, size);
 	return NULL;
 }
 
@@ -258,7 +279,6 @@ static const char *allocate(struct verify *v, int node, size_t size)
 static const char *ready(struct verify *v, const struct flow *flow)
 {
 	const char *root = getenv("UNCORE_SYSROOT");
-	int cpu[CPU_SETSIZE], node;
 
 	if (flow->kind == IDLE)
 		return NULL;
@@ -269,36 +289,42 @@ static const char *ready(struct verify *v, const struct flow *flow)
 #ifndef __x86_64__
 	return "there are no stores past the caches on this architecture";
 #endif
-	size_t n = cores_of(flow->from, cpu);
+	if (!v->of_mover)
+		v->of_mover = read_rig();
+	struct rig *rig = v->of_mover;
 
-	if (n == 0)
+	if ((size_t)flow->from >= rig->n || rig->socket[flow->from].n == 0)
 		return "no CPU of the socket may be used";
-	node = node_of(flow->home);
+	const struct socket *from = &rig->socket[flow->from];
+	int node = (size_t)flow->home < rig->n ? rig->socket[flow->home].node : -1;
+
 	if (v->sockets > 1 && node < 0)
 		return "the kernel does not tell which memory is the socket's";
-	if (v->of_mover && ((struct buffer *)v->of_mover)->node == node)
+	if (rig->buffer && rig->node == node)
 		return NULL;
-	drop(v);
-	double cache = cache_of(cpu[0]), most = memory();
+	drop(rig);
+	double cache = cache_of(from->cpu[0]), most = memory();
 
-	if (most < 4 * cache || most < (double)n * CHUNK)
+	if (most < 4 * cache || most < (double)from->n * CHUNK)
 		return "a tenth of the free memory is less than four times the LLC";
-	return allocate(v, node, (size_t)(most < 8 * cache ? most : 8 * cache));
+	return allocate(rig, node, (size_t)(most < 8 * cache ? most : 8 * cache));
 }
 
 static bool run(struct verify *v, const struct flow *flow, struct moved *moved)
 {
-	struct buffer *b = v->of_mover;
+	const struct rig *rig = v->of_mover;
+	const struct socket *from = &rig->socket[flow->from];
 	struct crew crew = {.kind = flow->kind};
-	int cpu[CPU_SETSIZE];
-	size_t n = cores_of(flow->from, cpu), part = b->size / n / CHUNK * CHUNK;
+	size_t n = from->n, part = rig->size / n / CHUNK * CHUNK;
 	struct hand *hand = must_alloc(NULL, n, sizeof(*hand));
 	bool bound = true;
 
 	pthread_barrier_init(&crew.ready, NULL, (unsigned)n + 1);
 	for (size_t i = 0; i < n; i++) {
-		hand[i] = (struct hand){
-			.crew = &crew, .cpu = cpu[i], .part = b->p + i * part, .size = part};
+		hand[i] = (struct hand){.crew = &crew,
+					.cpu = from->cpu[i],
+					.part = rig->buffer + i * part,
+					.size = part};
 		if (pthread_create(&hand[i].thread, NULL, work, &hand[i]) != 0)
 			abort(); /* those that wait for it would do so for ever */
 	}
@@ -353,4 +379,16 @@ static bool move(struct verify *v, const struct flow *flow, struct moved *moved)
 	return true;
 }
 
-const struct mover verify_load = {ready, move, drop};
+static void end(struct verify *v)
+{
+	struct rig *rig = v->of_mover;
+
+	if (rig) {
+		drop(rig);
+		free(rig->socket);
+	}
+	free(rig);
+	v->of_mover = NULL;
+}
+
+const struct mover verify_load = {ready, move, end};

@@ -86,15 +86,6 @@ static const struct row rows[] = {
 };
 enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
 
-const char *verify_need(struct verify *v, const char *metric, size_t i)
-{
-	size_t index;
-
-	return unc_metric_find(v->platform, metric, &index, NULL) == 0
-		       ? unc_metric_need(v->platform, index, i)
-		       : NULL;
-}
-
 /* ---- one check */
 
 /* What the number is made of: "imc.CAS_COUNT:RD, and the formula in metrics.tbl". */
