@@ -265,13 +265,15 @@ static inline void check_restored(int line, struct unc_platform *p, struct snaps
 static inline unsigned counting(struct unc_platform *p)
 {
 	const struct unc_table *t = p->table;
+	const struct unc_units units = {.platform = p};
 	unsigned n = 0;
 
 	for (size_t i = 0; i < p->instances.n; i++) {
 		const struct unc_instance *u = &p->instances.unit[i];
 		struct unc_plan plan = {0};
 
-		if (!u->direct || unc_occupancy_look(t, u, NULL, NULL, &plan, NULL) < 0 ||
+		if (!u->direct ||
+		    unc_occupancy_look(&units, u, UNC_LOOK_CONTROLS, NULL, 0, &plan, NULL) < 0 ||
 		    unc_access_prepare(p->access, plan.op, plan.n, NULL) < 0)
 			continue;
 		unc_access_run(p->access, plan.op, plan.n);

@@ -378,6 +378,8 @@ static const struct unc_instance *instance_at(const struct unc_session *s, uint6
 static void test_idle(void)
 {
 	const struct unc_plan nothing = {.n = 0};
+	const struct unc_assignment none = {.n = 0};
+	const struct unc_occupancy others = {.n = 1};
 	struct heard heard;
 
 	for (unsigned user = 0; user < 2; user++) {
@@ -386,9 +388,11 @@ static void test_idle(void)
 		struct process other = begin_counting(user, idle);
 		struct unc_platform *p = of_files(&heard);
 		struct unc_session *s = session(p, 0);
+		struct unc_claim u = {.instance = instance_at(s, BOX_CTL)};
 
 		unc_units_lock(&s->units);
-		CHECK_NUMBER(unc_units_idle(&s->units, instance_at(s, BOX_CTL), &nothing), !user);
+		CHECK_NUMBER(unc_settings_claim(&s->units, &u, &none, &others, &nothing, NULL), 0);
+		CHECK_NUMBER(u.found == UNC_FOUND_IDLE, !user);
 		unc_units_unlock(&s->units);
 		stop(other);
 		unc_session_free(s);

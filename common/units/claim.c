@@ -194,7 +194,7 @@ static bool is_taken(const struct unc_units *s, unsigned socket, struct unc_erro
 	if (!ubox)
 		return false;
 	reg = unc_socket_reg(&s->platform->table->type[ubox->type]);
-	if (!unc_units_shares(s, ubox, reg))
+	if (!unc_units_shared(s, ubox, reg))
 		return false;
 	unc_fail(why, UNC_ERR_BUSY, "%s samples on socket %u and freezes it at overflows",
 		 unc_units_holder_text(s, ubox, reg, who, sizeof(who)), socket);

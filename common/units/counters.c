@@ -139,11 +139,10 @@ static int add_unit(struct look *look, const struct unc_instance *u, const struc
 static int look_at(struct look *look, const struct unc_instance *u)
 {
 	struct unc_units *s = look->units;
-	const struct unc_occupancy_unit unit = {s->platform->table, u};
 	struct unc_plan *read = &look->out->read[u - s->platform->instances.unit];
 	struct unc_error why = {0};
 	char name[64];
-	int failed = unc_occupancy_look(unit.table, u, unc_occupancy_tells, &unit, read, &why), rc;
+	int failed = unc_occupancy_look(s, u, UNC_LOOK_EVENTS, NULL, 0, read, &why), rc;
 
 	if (failed == 0)
 		failed = unc_units_run_plan(s, read, "looking at it", &why);

@@ -135,10 +135,10 @@ int unc_driver_prove(struct unc_units *s, const struct unc_unit_methods *self, s
 	if (kind == UNC_FIRST)
 		unc_units_stand_first(s, self);
 	if (kind != UNC_PROVE)
-		unc_units_stand(s, self, reads, UINT_MAX, true);
+		unc_units_stand(s, self, reads, UINT_MAX, kind);
 	if (!find_still(s, self, reads) || !unc_platform_pause(s->platform, UNC_PROOF_NS))
 		return 0;
-	unc_units_stand(s, self, reads, UINT_MAX, false);
+	unc_units_stand(s, self, reads, UINT_MAX, UNC_SUSPECTS);
 	still = run_clocks(s, find_still(s, self, reads));
 	if (still && kind == UNC_FIRST && (rc = unc_units_unfreeze(s, still, err)) > 0)
 		still = run_clocks(s, still);

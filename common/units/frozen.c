@@ -14,13 +14,6 @@ int unc_unit_frozen(const struct unc_table *t, const struct unc_instance *u,
 	return (int)unc_unit_state(t, type, *control);
 }
 
-static bool tells_state(const void *user, uint16_t reg)
-{
-	const struct unc_table *t = user;
-
-	return t->reg[reg].role == UNC_ROLE_UNIT_CTL && unc_reg_shows(t, reg);
-}
-
 int unc_units_go_on(struct unc_units *s, const struct unc_instance *u,
 		    const struct unc_ledger_record *orphan, struct unc_error *err)
 {
@@ -29,8 +22,8 @@ int unc_units_go_on(struct unc_units *s, const struct unc_instance *u,
 	const struct unc_claim unit = {.instance = u, .n_controls = 1};
 	struct unc_plan look = {0}, plan = {0};
 	const uint64_t *control;
-	bool shared = false;
-	int frozen = -1, rc = unc_occupancy_look(t, u, tells_state, t, &look, err);
+	size_t others = 0;
+	int frozen = -1, rc = unc_occupancy_look(s, u, UNC_LOOK_STATE, NULL, 0, &look, err);
 
 	if (rc == 0)
 		rc = unc_units_run_plan(s, &look,
@@ -38,14 +31,14 @@ int unc_units_go_on(struct unc_units *s, const struct unc_instance *u,
 					       : "looking at what was freed",
 					err);
 	if (rc == 0) {
-		shared = unc_occupancy(t, &look, u, NULL).shared;
+		others = unc_occupancy(t, &look, u, NULL).n;
 		if ((control = unc_plan_value(&look, u, type->unit_ctl)) != NULL)
 			frozen = unc_unit_frozen(t, u, control);
 	}
 	unc_plan_free(&look);
-	if (rc == 0 && frozen != UNC_UNIT_RUNS && (orphan || !shared))
+	if (rc == 0 && frozen != UNC_UNIT_RUNS && (orphan || !others))
 		rc = unc_plan_steps(t, &unit, 1, UNC_LET_GO, &plan, err);
-	if (rc == 0 && orphan && !shared && unc_type_restores(t, type))
+	if (rc == 0 && orphan && !others && unc_type_restores(t, type))
 		rc = unc_plan_add(t, &plan, u, type->unit_ctl, UNC_OP_WRITE,
 				  orphan->found & t->reg[type->unit_ctl].write_mask, err);
 	return unc_units_run_once(s, &plan, rc, "letting a unit go on", err);
@@ -81,7 +74,7 @@ int unc_units_others(struct unc_units *s, unsigned socket, struct unc_error *err
 		if (own)
 			others |= own->company != UNC_ALONE;
 		else
-			rc = unc_occupancy_look(table, u, NULL, NULL, &plan, err);
+			rc = unc_occupancy_look(s, u, UNC_LOOK_CONTROLS, NULL, 0, &plan, err);
 	}
 	if (rc == 0 && !others)
 		rc = unc_units_run_plan(s, &plan, "looking for others who count", err);

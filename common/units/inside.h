@@ -126,6 +126,8 @@ static inline int unc_op_errno(const struct unc_reg_op *op)
 }
 /* Counter register of a slot, once a programmable one has been assigned. */
 uint16_t unc_slot_register(const struct unc_table *, const struct unc_slot *, unsigned counter);
+/* What a slot needs of a filter; NULL: it does not look at it. */
+const struct unc_code_filter *unc_slot_filter(const struct unc_slot *, uint16_t reg);
 /* Slots of an instance that count now, or in any turn, in the order they were added: at most
  * UNC_MAX_CODES. */
 size_t unc_units_slots_of(const struct unc_units *, uint32_t instance, enum unc_extent,
@@ -217,10 +219,6 @@ int unc_settings_look(struct unc_units *, const struct unc_instance *, const uin
 int unc_settings_claim(struct unc_units *, struct unc_claim *, const struct unc_assignment *,
 		       const struct unc_occupancy *, const struct unc_plan *found,
 		       struct unc_error *err);
-/* Whether only sessions of the ledger count on a unit, of which the first has found that nothing
- * drives it. */
-bool unc_units_idle(const struct unc_units *, const struct unc_instance *,
-		    const struct unc_plan *found);
 /* The sentence of an assignment that has failed. */
 int unc_settings_busy(struct unc_units *, const struct unc_instance *,
 		      const struct unc_assignment *, const struct unc_others *others,
@@ -228,14 +226,15 @@ int unc_settings_busy(struct unc_units *, const struct unc_instance *,
 /* witness.c: the code of a clock; NULL: it has none. It stays until the next is asked for. */
 const struct unc_code *unc_clock_code(struct unc_units *, const struct unc_tbl_event *);
 enum { UNC_PROOF_NS = 20000 }; /* a clock of 100 MHz makes 2000 steps */
-/* What moves counts. By what the last look has shown, without an access: whether a counter of some
- * unit has counted much more or less in its time than before, or (still) nothing of one has moved.
- * Such a unit is a suspect: somebody may have frozen it, or taken its counters. */
-bool unc_units_suspect(struct unc_units *, uint64_t ns, bool still);
+/* What moves counts. By what the last look has shown, without an access: how many units have a
+ * counter that has counted much more or less in its time than before, or (UNC_PROVE) none that has
+ * moved. Such a unit is a suspect: somebody may have frozen it, or taken its counters. */
+size_t unc_units_suspect(struct unc_units *, uint64_t ns, enum unc_check_kind);
 /* Reads units from read[first] on again, of one owner, of which one of these is known (bits of
- * proof), all or those that are suspects: whether any stands still, which are the suspects then. */
-bool unc_units_stand(struct unc_units *, const struct unc_unit_methods *by, size_t first,
-		     unsigned known, bool all);
+ * proof), all where counting begins or ends, else those that are suspects: how many stand still,
+ * which are the suspects then. */
+size_t unc_units_stand(struct unc_units *, const struct unc_unit_methods *by, size_t first,
+		       unsigned known, enum unc_check_kind);
 /* What begins to count, and was not set, is read, so that it can be seen to move. */
 void unc_units_stand_first(struct unc_units *, const struct unc_unit_methods *by);
 /* After programming: whether claim[first] and those behind it, of `self`, count; sockets that an
@@ -243,7 +242,7 @@ void unc_units_stand_first(struct unc_units *, const struct unc_unit_methods *by
 int unc_units_prove(struct unc_units *, const struct unc_unit_methods *self, size_t first,
 		    struct unc_error *err);
 int unc_units_prove_again(struct unc_units *, const struct unc_unit_methods *self, size_t first,
-			  bool all, struct unc_error *err);
+			  enum unc_check_kind, struct unc_error *err);
 /* clocks.c: what a slot counts from the last look on is compared. */
 void unc_clock_begin(const struct unc_units *, struct unc_slot *);
 /* verify.c: before programming: gets ready to read the controls back. */

@@ -124,12 +124,14 @@ void unc_units_add_cleared(const struct unc_units *s, const struct unc_instance 
 
 	for (size_t i = 0; i < found->n; i++) {
 		uint16_t ctl = found->tag[i].reg;
+		const struct unc_ledger_record *r;
 
 		if (t->reg[ctl].role != UNC_ROLE_CTL ||
-		    unc_counter_in_use(t, found, i) != UNC_NONE || !unc_units_shares(s, u, ctl))
+		    unc_counter_in_use(t, found, i) != UNC_NONE ||
+		    !(r = unc_units_shared(s, u, ctl)))
 			continue;
-		o->shared = true;
-		o->others.one[o->others.n++] = (struct unc_other){
-			.ctl = unc_units_record(s, u, ctl)->value, .counter = t->reg[ctl].number};
+		o->n++;
+		o->others.one[o->others.n++] =
+			(struct unc_other){.ctl = r->value, .counter = t->reg[ctl].number};
 	}
 }

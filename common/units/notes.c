@@ -91,8 +91,9 @@ void unc_units_abandon(struct unc_units *s)
 
 /* ---- records */
 
-bool unc_units_key(const struct unc_units *s, const struct unc_instance *u, uint16_t reg,
-		   struct unc_ledger_key *key)
+/* What a register is called in the ledger; false: it has no place, or is none. */
+static bool find_key(const struct unc_units *s, const struct unc_instance *u, uint16_t reg,
+		     struct unc_ledger_key *key)
 {
 	const struct unc_platform *p = s->platform;
 	struct unc_reg place;
@@ -108,7 +109,15 @@ struct unc_ledger_record *unc_units_record(const struct unc_units *s, const stru
 {
 	struct unc_ledger_key key;
 
-	return unc_units_key(s, u, reg, &key) ? unc_ledger_find(s->platform->ledger, &key) : NULL;
+	return find_key(s, u, reg, &key) ? unc_ledger_find(s->platform->ledger, &key) : NULL;
+}
+
+struct unc_ledger_record *unc_units_orphan(const struct unc_units *s, const struct unc_instance *u,
+					   uint16_t reg)
+{
+	struct unc_ledger_key key;
+
+	return find_key(s, u, reg, &key) ? unc_ledger_orphan(s->platform->ledger, &key) : NULL;
 }
 
 /* That of sessions of this user: by it alone a register is restored, and only its holders have the
@@ -118,7 +127,7 @@ static struct unc_ledger_record *own_record(const struct unc_units *s, const str
 {
 	struct unc_ledger_key key;
 
-	return unc_units_key(s, u, reg, &key) ? unc_ledger_own(s->platform->ledger, &key) : NULL;
+	return find_key(s, u, reg, &key) ? unc_ledger_own(s->platform->ledger, &key) : NULL;
 }
 
 /* The same, if this session holds it. */
@@ -130,20 +139,24 @@ static struct unc_ledger_record *held_record(const struct unc_units *s,
 	return r && s->holder != UNC_LEDGER_NOBODY && unc_ledger_holds(r, s->holder) ? r : NULL;
 }
 
-unsigned unc_units_other(const struct unc_units *s, const struct unc_ledger_record *r)
+/* A session other than this one that lives and holds a record (NULL: none); UNC_LEDGER_NOBODY. */
+static unsigned other_holder(const struct unc_units *s, const struct unc_ledger_record *r)
 {
 	return r ? unc_ledger_living(s->platform->ledger, r, 0, s->holder) : UNC_LEDGER_NOBODY;
 }
 
-bool unc_units_shares(const struct unc_units *s, const struct unc_instance *u, uint16_t reg)
+const struct unc_ledger_record *unc_units_shared(const struct unc_units *s,
+						 const struct unc_instance *u, uint16_t reg)
 {
-	return unc_units_other(s, unc_units_record(s, u, reg)) != UNC_LEDGER_NOBODY;
+	const struct unc_ledger_record *r = unc_units_record(s, u, reg);
+
+	return other_holder(s, r) != UNC_LEDGER_NOBODY ? r : NULL;
 }
 
 const char *unc_units_holder_text(const struct unc_units *s, const struct unc_instance *u,
 				  uint16_t reg, char *buf, size_t size)
 {
-	unsigned other = unc_units_other(s, unc_units_record(s, u, reg));
+	unsigned other = other_holder(s, unc_units_record(s, u, reg));
 	struct unc_ledger_holder who;
 
 	if (other == UNC_LEDGER_NOBODY || unc_ledger_who(s->platform->ledger, other, &who) < 0)
@@ -170,12 +183,12 @@ static bool begin_record(const struct unc_units *s, const struct unc_instance *u
 
 	*r = (struct unc_ledger_record){.role = role, .found = found};
 	/* One that has left the ledger would not take out what it notes. */
-	if (s->holder == UNC_LEDGER_NOBODY || !unc_units_key(s, u, reg, &r->key))
+	if (s->holder == UNC_LEDGER_NOBODY || !find_key(s, u, reg, &r->key))
 		return false;
 	if ((own = unc_ledger_own(l, &r->key)) != NULL) {
 		*r = *own;
 	} else if ((others = unc_ledger_find(l, &r->key)) != NULL &&
-		   (joined || unc_units_other(s, others) != UNC_LEDGER_NOBODY)) {
+		   (joined || other_holder(s, others) != UNC_LEDGER_NOBODY)) {
 		*r = *others;
 		memset(r->holder, 0, sizeof(r->holder));
 		if (!unc_ledger_believed(l, others))
@@ -328,7 +341,7 @@ static void settle_setting(const struct unc_units *s, const struct unc_claim *u,
 	if (setting->stays)
 		return;
 	/* Where noting came to an end before it, nothing has been written. */
-	if (setting->state == UNC_PLANNED || unc_units_other(s, r) != UNC_LEDGER_NOBODY)
+	if (setting->state == UNC_PLANNED || other_holder(s, r) != UNC_LEDGER_NOBODY)
 		setting->state = UNC_NOT_OURS;
 	else if (r)
 		setting->restore = setting->state == UNC_NOTED

@@ -9,15 +9,14 @@
 #include "units/claim.h"
 #include "units/units.h"
 
-/* What a register is called in the ledger; false: it has no place, or is none. */
-bool unc_units_key(const struct unc_units *, const struct unc_instance *, uint16_t reg,
-		   struct unc_ledger_key *);
-/* The record of a register; NULL: there is none. */
+/* The record of a register; that which another session holds that lives; that which is orphaned.
+ * NULL: there is none. */
 struct unc_ledger_record *unc_units_record(const struct unc_units *, const struct unc_instance *,
 					   uint16_t reg);
-/* A session other than this one that lives and holds a record (NULL: none); UNC_LEDGER_NOBODY. */
-unsigned unc_units_other(const struct unc_units *, const struct unc_ledger_record *);
-bool unc_units_shares(const struct unc_units *, const struct unc_instance *, uint16_t reg);
+const struct unc_ledger_record *unc_units_shared(const struct unc_units *,
+						 const struct unc_instance *, uint16_t reg);
+struct unc_ledger_record *unc_units_orphan(const struct unc_units *, const struct unc_instance *,
+					   uint16_t reg);
 /* "another session of this program", "pid 123 (stat)", "somebody else" */
 const char *unc_units_holder_text(const struct unc_units *, const struct unc_instance *,
 				  uint16_t reg, char *buf, size_t size);

@@ -2,20 +2,59 @@
 #include "units/occupancy.h"
 
 #include "encode/decode.h"
+#include "units/inside.h"
 
-int unc_occupancy_look(const struct unc_table *t, const struct unc_instance *u,
-		       unc_wanted_fn wanted, const void *user, struct unc_plan *plan,
+/* Whether a register qualifies what the unit counts, or tells that it is frozen, and can be read. */
+static bool tells_events(const struct unc_table *t, const struct unc_instance *u, uint16_t reg)
+{
+	const struct unc_tbl_type *type = &t->type[u->type];
+	const struct unc_tbl_reg *row = &t->reg[reg];
+
+	if ((row->flags & (UNC_REG_WO | UNC_REG_W1C | UNC_REG_FROZEN)) ||
+	    !u->part[row->part].present)
+		return false;
+	if (row->role == UNC_ROLE_UNIT_CTL)
+		return true;
+	for (uint32_t i = 0; i < type->fields.n; i++)
+		if (t->field[type->fields.first + i].reg[0] == reg)
+			return row->role == UNC_ROLE_OTHER;
+	return false;
+}
+
+static bool is_wanted(const struct unc_table *t, const struct unc_instance *u, uint16_t reg,
+		      enum unc_look what)
+{
+	switch (t->reg[reg].role) {
+	case UNC_ROLE_CTL:
+	case UNC_ROLE_FIXED_CTL:
+		return true;
+	default:
+		if (what == UNC_LOOK_STATE)
+			return t->reg[reg].role == UNC_ROLE_UNIT_CTL && unc_reg_shows(t, reg);
+		return what == UNC_LOOK_EVENTS && tells_events(t, u, reg);
+	}
+}
+
+static bool is_filter(const struct unc_units *s, uint16_t reg, const uint32_t *slots, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (unc_slot_filter(&s->slot[slots[i]], reg))
+			return true;
+	return false;
+}
+
+int unc_occupancy_look(const struct unc_units *s, const struct unc_instance *u, enum unc_look what,
+		       const uint32_t *slots, size_t n, struct unc_plan *plan,
 		       struct unc_error *err)
 {
+	const struct unc_table *t = s->platform->table;
 	const struct unc_range *regs = &t->type[u->type].regs;
 	int rc = 0;
 
 	for (uint32_t i = 0; i < regs->n && rc == 0; i++) {
 		uint16_t reg = (uint16_t)(regs->first + i);
-		uint8_t role = t->reg[reg].role;
 
-		if (role == UNC_ROLE_CTL || role == UNC_ROLE_FIXED_CTL ||
-		    (wanted && wanted(user, reg)))
+		if (is_wanted(t, u, reg, what) || is_filter(s, reg, slots, n))
 			rc = unc_plan_add(t, plan, u, reg, UNC_OP_READ, 0, err);
 	}
 	return rc;
@@ -38,24 +77,6 @@ uint16_t unc_counter_in_use(const struct unc_table *t, const struct unc_plan *pl
 			return c->ctr;
 	}
 	return UNC_NONE;
-}
-
-bool unc_occupancy_tells(const void *user, uint16_t reg)
-{
-	const struct unc_occupancy_unit *look = user;
-	const struct unc_table *t = look->table;
-	const struct unc_tbl_type *type = &t->type[look->unit->type];
-	const struct unc_tbl_reg *row = &t->reg[reg];
-
-	if ((row->flags & (UNC_REG_WO | UNC_REG_W1C | UNC_REG_FROZEN)) ||
-	    !look->unit->part[row->part].present)
-		return false;
-	if (row->role == UNC_ROLE_UNIT_CTL)
-		return true;
-	for (uint32_t i = 0; i < type->fields.n; i++)
-		if (t->field[type->fields.first + i].reg[0] == reg)
-			return row->role == UNC_ROLE_OTHER;
-	return false;
 }
 
 /* The event of a fixed counter. */
@@ -117,7 +138,7 @@ struct unc_occupancy unc_occupancy(const struct unc_table *t, const struct unc_p
 		if (plan->tag[i].instance != u || unc_counter_in_use(t, plan, i) == UNC_NONE ||
 		    ours(own, ctl))
 			continue;
-		found.shared = true;
+		found.n++;
 		if (t->reg[ctl].role == UNC_ROLE_CTL)
 			found.others.one[found.others.n++] = (struct unc_other){
 				.ctl = plan->op[i].value, .counter = t->reg[ctl].number};

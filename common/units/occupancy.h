@@ -10,28 +10,25 @@
 #include "units/claim.h"
 #include "units/units.h"
 
-typedef bool (*unc_wanted_fn)(const void *user, uint16_t reg);
-
-/* Appends reads of the controls of a unit, and of the other registers that `wanted` wants to be
- * read as well (NULL: none), in the order of the table. Errors: as unc_plan_add(). */
-int unc_occupancy_look(const struct unc_table *, const struct unc_instance *, unc_wanted_fn wanted,
-		       const void *user, struct unc_plan *, struct unc_error *err);
+/* What is read of a unit beside its controls, as far as it can be read. */
+enum unc_look {
+	UNC_LOOK_CONTROLS, /* nothing */
+	UNC_LOOK_STATE,    /* whether it is frozen */
+	UNC_LOOK_EVENTS    /* and what qualifies what it counts */
+};
+/* Appends reads of the controls of a unit, of what is asked for, and of the filters of n slots, in
+ * the order of the table. Errors: as unc_plan_add(). */
+int unc_occupancy_look(const struct unc_units *, const struct unc_instance *, enum unc_look,
+		       const uint32_t *slots, size_t n, struct unc_plan *, struct unc_error *err);
 
 /* The counter that an operation of such a plan shows to be in use; UNC_NONE: none. */
 uint16_t unc_counter_in_use(const struct unc_table *, const struct unc_plan *, size_t op);
 
 struct unc_occupancy {
 	struct unc_others others; /* who count with programmable counters */
-	bool shared;              /* others count there, with whatever counter */
+	size_t n;                 /* counters of others, fixed ones too; 0: nobody else counts */
 };
 
-/* Whether a register qualifies what the unit counts, or tells that it is frozen, and can be
- * read: to be wanted by who wants to know of events. user: struct unc_occupancy_unit. */
-struct unc_occupancy_unit {
-	const struct unc_table *table;
-	const struct unc_instance *unit;
-};
-bool unc_occupancy_tells(const void *user, uint16_t reg);
 /* The event that a counter in use (unc_counter_in_use() of an operation) counts, as far as what was
  * read tells. UNC_ERR_NOT_FOUND, UNC_ERR_INVALID: as unc_code_decode(); UNC_ERR_RANGE. */
 int unc_occupancy_event(const struct unc_table *, const struct unc_plan *, size_t op, char *buf,

@@ -82,10 +82,7 @@ static bool is_possible(const struct unc_table *t, const struct unc_instance *u,
 static struct unc_ledger_record *orphan_of(const struct unc_units *s, const struct unc_instance *u,
 					   uint16_t reg)
 {
-	struct unc_ledger_key key;
-	struct unc_ledger_record *r = unc_units_key(s, u, reg, &key)
-					      ? unc_ledger_orphan(s->platform->ledger, &key)
-					      : NULL;
+	struct unc_ledger_record *r = unc_units_orphan(s, u, reg);
 
 	return r && is_possible(s->platform->table, u, reg, r) ? r : NULL;
 }

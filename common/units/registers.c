@@ -167,9 +167,7 @@ static int registers_check(struct unc_units *s, size_t first, enum unc_check_kin
 		unc_units_verify_due(s, s->check_ns);
 	if (kind == UNC_SUSPECTS || kind == UNC_PROVE)
 		unc_units_verify_suspects(s);
-	return kind < UNC_PROVE
-		       ? 0
-		       : unc_units_prove_again(s, &unc_registers, first, kind == UNC_LAST, err);
+	return kind < UNC_PROVE ? 0 : unc_units_prove_again(s, &unc_registers, first, kind, err);
 }
 
 /* ---- stopping */
@@ -214,8 +212,7 @@ static int find_neighbours(struct unc_units *s, size_t first, struct unc_error *
 
 		if (rc < 0)
 			return rc;
-		u->company =
-			unc_occupancy(t, &found, u->instance, u).shared ? UNC_SHARED : UNC_ALONE;
+		u->company = unc_occupancy(t, &found, u->instance, u).n ? UNC_SHARED : UNC_ALONE;
 		unc_plan_free(&found);
 	}
 	return 0;
@@ -286,7 +283,7 @@ void unc_units_find_company(struct unc_units *s)
 		const struct unc_range *regs = &s->platform->table->type[u->instance->type].regs;
 
 		for (uint32_t k = 0; k < regs->n && !u->company; k++)
-			if (unc_units_shares(s, u->instance, (uint16_t)(regs->first + k)))
+			if (unc_units_shared(s, u->instance, (uint16_t)(regs->first + k)))
 				u->company = UNC_SHARED;
 	}
 }

@@ -10,38 +10,16 @@
 
 /* ---- what is there */
 
-/* Filters that the slots of a unit will write, and what tells of the unit. */
-struct wanted {
-	const struct unc_units *s;
-	const uint32_t *slots;
-	size_t n;
-};
-
-static bool wanted(const void *user, uint16_t reg)
-{
-	const struct wanted *w = user;
-	const struct unc_tbl_reg *row = &w->s->platform->table->reg[reg];
-
-	if (row->role == UNC_ROLE_UNIT_CTL)
-		return !(row->flags & UNC_REG_WO);
-	for (size_t i = 0; i < w->n; i++)
-		for (unsigned k = 0; k < w->s->slot[w->slots[i]].code.n_filters; k++)
-			if (w->s->slot[w->slots[i]].code.filter[k].reg == reg)
-				return true;
-	return false;
-}
-
 /* Reads a unit before we touch it: its controls, and the filters of n slots. Where the platform is
  * for listing only nothing is read. Free with unc_plan_free(). */
 int unc_settings_look(struct unc_units *s, const struct unc_instance *u, const uint32_t *slots,
 		      size_t n, struct unc_plan *found, struct unc_error *err)
 {
-	struct wanted w = {s, slots, n};
 	int rc = 0;
 
 	*found = (struct unc_plan){0};
 	if (s->platform->access)
-		rc = unc_occupancy_look(s->platform->table, u, wanted, &w, found, err);
+		rc = unc_occupancy_look(s, u, UNC_LOOK_STATE, slots, n, found, err);
 	if (rc == 0)
 		rc = unc_units_run_plan(s, found, "looking at the controls", err);
 	if (rc < 0)
@@ -275,7 +253,7 @@ static int set_fixed(struct unc_units *s, struct unc_claim *u, const struct unc_
 				 slot->at ? "a counter that is to be set cannot be shared"
 					  : "a counter that ends intervals cannot be shared",
 				 err);
-	if (!(was & c->enable) && unc_units_shares(s, u->instance, control))
+	if (!(was & c->enable) && unc_units_shared(s, u->instance, control))
 		/* Set again, it would look to who uses it as if it had counted on. */
 		return fail_held(s, u, slot, control,
 				 "somebody has cleared it: it is free when that one stops", err);
@@ -333,29 +311,26 @@ static bool is_lead(const struct unc_table *t, const struct unc_tbl_type *type,
 	return false;
 }
 
-/* Whether another session counts on the unit. */
-static bool shares_any(const struct unc_units *s, const struct unc_instance *u,
-		       const struct unc_plan *found)
+/* Whether any counter of the unit is in use by sessions of the ledger, or by somebody else. */
+static bool any_in_use(const struct unc_units *s, const struct unc_instance *u,
+		       const struct unc_plan *found, bool by_session)
 {
 	for (size_t i = 0; i < found->n; i++)
 		if (unc_counter_in_use(s->platform->table, found, i) != UNC_NONE &&
-		    unc_units_shares(s, u, found->tag[i].reg))
+		    !unc_units_shared(s, u, found->tag[i].reg) != by_session)
 			return true;
 	return false;
 }
 
-bool unc_units_idle(const struct unc_units *s, const struct unc_instance *u,
+/* Whether only sessions of the ledger count on a unit, of which the first has found that nothing
+ * drives it. Who is not believed might have a frozen unit taken for an idle one. */
+static bool is_idle(const struct unc_units *s, const struct unc_instance *u,
 		    const struct unc_plan *found)
 {
-	const struct unc_table *t = s->platform->table;
-	const struct unc_ledger_record *r = unc_units_record(s, u, t->type[u->type].unit_ctl);
+	const struct unc_ledger_record *r =
+		unc_units_shared(s, u, s->platform->table->type[u->type].unit_ctl);
 
-	for (size_t i = 0; i < found->n; i++)
-		if (unc_counter_in_use(t, found, i) != UNC_NONE &&
-		    !unc_units_shares(s, u, found->tag[i].reg))
-			return false;
-	/* Who is not believed might have a frozen unit taken for an idle one. */
-	return unc_units_other(s, r) != UNC_LEDGER_NOBODY && r->value == UNC_STANDS &&
+	return !any_in_use(s, u, found, false) && r && r->value == UNC_STANDS &&
 	       unc_ledger_believed(s->platform->ledger, r);
 }
 
@@ -368,14 +343,14 @@ int unc_settings_claim(struct unc_units *s, struct unc_claim *u, const struct un
 	uint64_t control = held(found, u->instance, type->unit_ctl);
 	int rc = 0;
 
-	u->company = o->shared ? UNC_SHARED : UNC_ALONE;
+	u->company = o->n ? UNC_SHARED : UNC_ALONE;
 	if (!u->stays)
 		u->unit_ctl = control;
-	if (!u->stays && o->shared && unc_units_idle(s, u->instance, found))
+	if (!u->stays && o->n && is_idle(s, u->instance, found))
 		u->found = UNC_FOUND_IDLE;
 	/* To let it go would hide from the others that they have missed something. */
 	if (!u->stays && unc_unit_frozen(t, u->instance, &control) > 0 &&
-	    shares_any(s, u->instance, found))
+	    any_in_use(s, u->instance, found, true))
 		u->found = UNC_FOUND_STOPPED;
 	/* Who leads a lane is set first, and restored last. */
 	for (int leads = 1; leads >= 0; leads--)

@@ -35,6 +35,14 @@ unsigned unc_slot_width(const struct unc_table *t, const struct unc_slot *slot)
 	return t->type[slot->code.type].width;
 }
 
+const struct unc_code_filter *unc_slot_filter(const struct unc_slot *slot, uint16_t reg)
+{
+	for (unsigned i = 0; i < slot->code.n_filters; i++)
+		if (slot->code.filter[i].reg == reg)
+			return &slot->code.filter[i];
+	return NULL;
+}
+
 uint16_t unc_units_control(const struct unc_units *s, const struct unc_slot *slot)
 {
 	const struct unc_table *t = s->platform->table;

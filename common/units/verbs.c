@@ -46,13 +46,14 @@ int unc_units_check_due(struct unc_units *s, uint64_t ns, struct unc_error *err)
 {
 	/* ns: it is an access for each counter; where nothing moves clocks are asked. */
 	const uint64_t often = 1000000, prove_often = 50 * often;
-	bool prove = ns - s->proven_ns >= prove_often, suspects;
+	bool prove = ns - s->proven_ns >= prove_often;
+	size_t suspects;
 	int rc;
 
 	s->check_ns = ns;
 	if (ns - s->shown_ns < often)
 		return check(s, 0, UNC_IN_TURN, err);
-	suspects = unc_units_suspect(s, ns, prove);
+	suspects = unc_units_suspect(s, ns, prove ? UNC_PROVE : UNC_SUSPECTS);
 	/* Who starts meanwhile must not find a counter that is a witness; nobody is waited for. */
 	if (!suspects)
 		rc = check(s, 0, UNC_IN_TURN, err);

@@ -12,14 +12,6 @@
 
 /* ---- who depends on a setting */
 
-static bool looks_at(const struct unc_slot *slot, uint16_t filter)
-{
-	for (unsigned i = 0; i < slot->code.n_filters; i++)
-		if (slot->code.filter[i].reg == filter)
-			return true;
-	return false;
-}
-
 /* Whether a slot counts in a lane that the counter of this control leads. */
 static bool is_led(const struct unc_units *s, const struct unc_slot *slot, uint16_t control)
 {
@@ -44,7 +36,7 @@ static int next_user(const struct unc_units *s, int i, uint16_t reg)
 		const struct unc_slot *slot = &s->slot[i];
 
 		if (unc_units_active(s, slot) &&
-		    (looks_at(slot, reg) || unc_units_control(s, slot) == reg ||
+		    (unc_slot_filter(slot, reg) || unc_units_control(s, slot) == reg ||
 		     is_led(s, slot, reg)))
 			break;
 	}

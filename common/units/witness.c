@@ -76,20 +76,20 @@ static bool is_suspect(struct unc_units *s, size_t first, size_t end, double ns,
 	return odd || (asked && !moved);
 }
 
-bool unc_units_suspect(struct unc_units *s, uint64_t ns, bool still)
+size_t unc_units_suspect(struct unc_units *s, uint64_t ns, enum unc_check_kind kind)
 {
-	bool any = false;
+	size_t n = 0;
 
 	for (size_t i = 0, end; i < s->n_reads; i = end) {
 		struct unc_wanted *wanted = &s->wanted[s->slot[s->read_slot[i]].instance];
 
 		end = unc_units_reads_end(s, i);
 		wanted->suspect = is_suspect(s, i, end, (double)(ns - s->shown_ns),
-					     still && wanted->proof != UNC_STANDS);
-		any |= wanted->suspect;
+					     kind == UNC_PROVE && wanted->proof != UNC_STANDS);
+		n += wanted->suspect;
 	}
 	s->shown_ns = ns;
-	return any;
+	return n;
 }
 
 /* Whether a counter has moved since it was read, or set. One that was set and holds something far
@@ -119,10 +119,10 @@ static bool stands(struct unc_units *s, size_t first, size_t end)
 	return !moved;
 }
 
-bool unc_units_stand(struct unc_units *s, const struct unc_unit_methods *by, size_t first,
-		     unsigned known, bool all)
+size_t unc_units_stand(struct unc_units *s, const struct unc_unit_methods *by, size_t first,
+		       unsigned known, enum unc_check_kind kind)
 {
-	bool any = false;
+	size_t n = 0;
 
 	for (size_t i = first, end; i < s->n_reads; i = end) {
 		struct unc_wanted *wanted = &s->wanted[s->slot[s->read_slot[i]].instance];
@@ -130,11 +130,11 @@ bool unc_units_stand(struct unc_units *s, const struct unc_unit_methods *by, siz
 		end = unc_units_reads_end(s, i);
 		if (wanted->by != by || !(known >> wanted->proof & 1))
 			continue;
-		if (all || wanted->suspect)
+		if (kind >= UNC_LAST || wanted->suspect)
 			wanted->suspect = stands(s, i, end);
-		any |= wanted->suspect;
+		n += wanted->suspect;
 	}
-	return any;
+	return n;
 }
 
 void unc_units_stand_first(struct unc_units *s, const struct unc_unit_methods *by)
@@ -424,19 +424,20 @@ static void set_unshown(struct unc_units *s, const struct witness *w)
 	s->flawed = true;
 }
 
-/* Units from claim[first] on of which one of these is known (bits): those that stand still, and
- * whether their clocks do. Free suspects->one. */
+/* Units from claim[first] on, which have not shown yet that they count (UNC_FIRST), or which have:
+ * those that stand still, and whether their clocks do. Free suspects->one. */
 static int find_still(struct unc_units *s, const struct unc_unit_methods *self, size_t first,
-		      unsigned known, bool all, struct suspects *suspects, struct unc_error *err)
+		      enum unc_check_kind kind, struct suspects *suspects, struct unc_error *err)
 {
-	size_t reads = first && !(known >> UNC_UNPROVEN & 1) ? s->n_always : 0;
+	size_t reads = first && kind != UNC_FIRST ? s->n_always : 0;
+	unsigned known = kind == UNC_FIRST ? 1 << UNC_UNPROVEN : 1 << UNC_COUNTS | 1 << UNC_UNSHOWN;
 
 	*suspects = (struct suspects){0};
 	/* Where the hardware freezes at overflows, nobody may have looked for one yet. */
 	if ((s->guest && s->guest->freezes(s->host, NULL, 0)) ||
-	    !unc_units_stand(s, self, reads, known, all) ||
+	    !unc_units_stand(s, self, reads, known, kind) ||
 	    (unc_platform_pause(s->platform, UNC_PROOF_NS) &&
-	     !unc_units_stand(s, self, reads, known, false)))
+	     !unc_units_stand(s, self, reads, known, UNC_SUSPECTS)))
 		return 0;
 	suspects->one = calloc(s->n_claims + 1, sizeof(*suspects->one));
 	if (!suspects->one)
@@ -554,7 +555,7 @@ int unc_units_prove(struct unc_units *s, const struct unc_unit_methods *self, si
 	if (!any_unproven(s, first))
 		return 0;
 	unc_units_stand_first(s, self);
-	rc = find_still(s, self, first, 1 << UNC_UNPROVEN, true, &still, err);
+	rc = find_still(s, self, first, UNC_FIRST, &still, err);
 	if (rc == 0) {
 		sort_out(s, first, &still);
 		rc = unfreeze_sockets(s, first, &still, err);
@@ -578,10 +579,10 @@ static bool is_unshown(const struct unc_units *s, const struct witness *w)
 }
 
 int unc_units_prove_again(struct unc_units *s, const struct unc_unit_methods *self, size_t first,
-			  bool all, struct unc_error *err)
+			  enum unc_check_kind kind, struct unc_error *err)
 {
 	struct suspects still;
-	int rc = find_still(s, self, first, 1 << UNC_COUNTS | 1 << UNC_UNSHOWN, all, &still, err);
+	int rc = find_still(s, self, first, kind, &still, err);
 
 	for (size_t i = 0; rc == 0 && i < still.n; i++)
 		if (still.one[i].stands)
