@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The dump of a machine as a tar (ustar, POSIX.1-1988), or as a folder with what is in one. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "host/dump.h"
 #include "host/fs.h"
 
-enum { BLOCK = 512, MOST_ENTRIES = 20000, MOST_BYTES = 64 << 20 };
+enum { BLOCK = 512, NAME = 100, MOST_ENTRIES = 20000, MOST_BYTES = 64 << 20 };
 
 static const char label[] = "libuncore-dump", version[] = "version 1", failures[] = "errors",
 		  values[] = ".values";
@@ -49,7 +49,7 @@ static int errno_of(const char *name)
 }
 
 struct header {
-	char name[100], mode[8], uid[8], gid[8], size[12], time[12], sum[8], type, link[100];
+	char name[NAME], mode[8], uid[8], gid[8], size[12], time[12], sum[8], type, link[NAME];
 	char magic[8], user[32], group[32], major[8], minor[8], prefix[155], pad[12];
 };
 
@@ -67,15 +67,24 @@ static unsigned sum_of(const struct header *h)
 
 /* ---- writing */
 
-static void put(FILE *tar, const char *name, char type, const char *data, size_t size)
+/* An entry begins with room for its header, which end_entry() fills in. Returns where. */
+static long begin_entry(FILE *tar)
 {
-	struct header h = {.type = type, .magic = "ustar\00000"};
+	static const char room[BLOCK];
+	long start = ftell(tar);
+
+	fwrite(room, BLOCK, 1, tar);
+	return start;
+}
+
+static void end_entry(FILE *tar, long start, const char *name, char type, const char *link)
+{
 	static const char zeros[BLOCK];
+	struct header h = {.type = type, .magic = "ustar\00000"};
+	const long size = ftell(tar) - start - BLOCK, beyond = size % BLOCK;
 
 	memcpy(h.name, name, strnlen(name, sizeof(h.name)));
-	if (type == '2')
-		memcpy(h.link, data, strnlen(data, sizeof(h.link)));
-	size = type == '0' ? size : 0;
+	memcpy(h.link, link, strnlen(link, sizeof(h.link)));
 	snprintf(h.mode, sizeof(h.mode), "%07o", type == '5' ? 0755u : 0644u);
 	memcpy(h.uid, "0000000", 8);
 	memcpy(h.gid, "0000000", 8);
@@ -83,83 +92,89 @@ static void put(FILE *tar, const char *name, char type, const char *data, size_t
 	snprintf(h.size, sizeof(h.size), "%011o", (unsigned)size);
 	snprintf(h.sum, sizeof(h.sum), "%06o", sum_of(&h));
 	h.sum[7] = ' ';
+	fwrite(zeros, beyond ? (size_t)(BLOCK - beyond) : 0, 1, tar);
+	const long end = ftell(tar);
+	fseek(tar, start, SEEK_SET);
 	fwrite(&h, sizeof(h), 1, tar);
-	if (size)
-		fwrite(data, size, 1, tar);
-	fwrite(zeros, (BLOCK - size % BLOCK) % BLOCK, 1, tar);
-}
-
-static void put_text(FILE *tar, const char *name, char *text, size_t size)
-{
-	put(tar, name, '0', text, size);
-	free(text);
-}
-
-static void put_values(FILE *tar, const struct unc_dump_entry *entry)
-{
-	char name[PATH_MAX], *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		return;
-	fprintf(out, "size %zu\n", entry->size);
-	for (size_t i = 0; i < entry->n; i++) {
-		const struct unc_dump_value *v = &entry->value[i];
-
-		fprintf(out, "%s0x%" PRIx64, v->write ? "write " : "", v->offset);
-		if (v->error || v->write)
-			fprintf(out, " %s\n", v->error ? error_name(v->error) : "0");
-		else if (v->first == v->last)
-			fprintf(out, " 0x%" PRIx64 "\n", v->first);
-		else
-			fprintf(out, " 0x%" PRIx64 " 0x%" PRIx64 "\n", v->first, v->last);
-	}
-	snprintf(name, sizeof(name), "%s%s", entry->path, values);
-	if (fclose(out) == 0)
-		put_text(tar, name, text, size);
+	fseek(tar, end, SEEK_SET);
 }
 
 /* What cannot be a file: how it is labelled, and what could not be opened. */
 static void put_head(FILE *tar, const struct unc_dump *dump)
 {
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
+	long start = begin_entry(tar);
 
-	if (!out)
-		return;
-	fprintf(out, "%s\nfrom %s\n", version, dump->from);
+	fprintf(tar, "%s\nfrom %s\n", version, dump->from);
 	if (*dump->sim)
-		fprintf(out, "simulated %s\n", dump->sim);
+		fprintf(tar, "simulated %s\n", dump->sim);
 	if (dump->hardware)
-		fprintf(out, "hardware\n");
-	if (fclose(out) == 0)
-		put_text(tar, label, text, size);
-	if (!(out = open_memstream(&text, &size)))
-		return;
+		fprintf(tar, "hardware\n");
+	end_entry(tar, start, label, '0', "");
+	start = begin_entry(tar);
 	for (size_t i = 0; i < dump->n; i++)
 		for (int w = 0; w < 2; w++)
 			if (dump->entry[i]->error[w])
-				fprintf(out, "%s %s %s\n", w ? "write" : "read",
+				fprintf(tar, "%s %s %s\n", w ? "write" : "read",
 					error_name(dump->entry[i]->error[w]), dump->entry[i]->path);
-	if (fclose(out) == 0)
-		put_text(tar, failures, text, size);
+	end_entry(tar, start, failures, '0', "");
+}
+
+static void put_values(FILE *tar, const struct unc_dump_entry *entry)
+{
+	fprintf(tar, "size %zu\n", entry->size);
+	for (size_t i = 0; i < entry->n; i++) {
+		const struct unc_dump_value *v = &entry->value[i];
+
+		fprintf(tar, "%s0x%" PRIx64, v->write ? "write " : "", v->offset);
+		if (v->error || v->write)
+			fprintf(tar, " %s\n", v->error ? error_name(v->error) : "0");
+		else if (v->first == v->last)
+			fprintf(tar, " 0x%" PRIx64 "\n", v->first);
+		else
+			fprintf(tar, " 0x%" PRIx64 " 0x%" PRIx64 "\n", v->first, v->last);
+	}
 }
 
 static void put_entry(FILE *tar, const struct unc_dump_entry *entry)
 {
+	static const struct {
+		char type;
+		const char *end; /* of its name */
+	} form[] = {[UNC_DUMP_FILE] = {'0', ""},
+		    [UNC_DUMP_FOLDER] = {'5', "/"},
+		    [UNC_DUMP_LINK] = {'2', ""},
+		    [UNC_DUMP_DEVICE] = {'0', values}};
 	char name[PATH_MAX];
+	long start;
 
-	snprintf(name, sizeof(name), "%s/", entry->path);
-	if (entry->kind == UNC_DUMP_FOLDER)
-		put(tar, name, '5', NULL, 0);
-	else if (entry->kind == UNC_DUMP_LINK)
-		put(tar, entry->path, '2', entry->data, 0);
-	else if (entry->kind == UNC_DUMP_DEVICE)
+	if (entry->kind == UNC_DUMP_FILE && entry->error[0])
+		return; /* among the failures */
+	snprintf(name, sizeof(name), "%s%s", entry->path, form[entry->kind].end);
+	start = begin_entry(tar);
+	if (entry->kind == UNC_DUMP_DEVICE)
 		put_values(tar, entry);
-	else if (!entry->error[0])
-		put(tar, entry->path, '0', entry->data, entry->size);
+	else if (entry->kind == UNC_DUMP_FILE && entry->size)
+		fwrite(entry->data, entry->size, 1, tar);
+	end_entry(tar, start, name, form[entry->kind].type,
+		  entry->kind == UNC_DUMP_LINK ? entry->data : "");
+}
+
+/* A file of its own; what is not whole is removed again. */
+static int make_file(const char *file, const char *whole, size_t size, struct unc_error *err)
+{
+	int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666), error;
+
+	if (fd < 0)
+		return unc_fail(err, UNC_ERR_IO, "%.200s cannot be made: %s", file,
+				strerror(errno));
+	error = unc_write_at(fd, whole, size, 0);
+	if (close(fd) < 0 && !error)
+		error = errno;
+	if (!error)
+		return 0;
+	unlink(file);
+	return unc_fail(err, UNC_ERR_IO, "%.200s cannot be written: %s", file,
+			strerror(error == EAGAIN ? ENOSPC : error));
 }
 
 int unc_dump_save(const struct unc_dump *dump, const char *file, struct unc_error *err)
@@ -168,7 +183,8 @@ int unc_dump_save(const struct unc_dump *dump, const char *file, struct unc_erro
 	char *whole = NULL;
 	size_t size = 0;
 	FILE *tar = dump->no_memory ? NULL : open_memstream(&whole, &size);
-	int fd, rc = 0;
+	bool failed;
+	int rc;
 
 	if (!tar)
 		return unc_no_memory(err);
@@ -176,24 +192,9 @@ int unc_dump_save(const struct unc_dump *dump, const char *file, struct unc_erro
 	for (size_t i = 0; i < dump->n; i++)
 		put_entry(tar, dump->entry[i]);
 	fwrite(end, sizeof(end), 1, tar);
-	if (fclose(tar) != 0) {
-		free(whole);
-		return unc_no_memory(err);
-	}
-	fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
-	if (fd < 0) {
-		rc = unc_fail(err, UNC_ERR_IO, "%.200s cannot be made: %s", file, strerror(errno));
-	} else {
-		int error = unc_write_at(fd, whole, size, 0);
-
-		if (close(fd) < 0 && !error)
-			error = errno;
-		if (error) {
-			unlink(file);
-			rc = unc_fail(err, UNC_ERR_IO, "%.200s cannot be written: %s", file,
-				      strerror(error == EAGAIN ? ENOSPC : error));
-		}
-	}
+	failed = ferror(tar);
+	failed |= fclose(tar) != 0;
+	rc = failed ? unc_no_memory(err) : make_file(file, whole, size, err);
 	free(whole);
 	return rc;
 }
@@ -218,11 +219,6 @@ static bool is_inside(const char *path)
 			return false;
 	}
 	return true;
-}
-
-static bool number(const char *text, uint64_t *out)
-{
-	return text && unc_parse_number(text, out);
 }
 
 static const char *read_label(struct unc_dump *dump, char *text)
@@ -263,23 +259,22 @@ static const char *read_failures(struct unc_dump *dump, char *text)
 /* OFFSET VALUE [LAST], OFFSET ERRNO, write OFFSET ERRNO|0. */
 static bool read_value(struct unc_dump *dump, struct unc_dump_entry *entry, char *line)
 {
-	char *next = NULL, *word = strtok_r(line, " ", &next);
-	bool write = word && strcmp(word, "write") == 0;
+	bool write = strncmp(line, "write ", 6) == 0;
+	char *next = NULL, *word = strtok_r(write ? line + 6 : line, " ", &next);
 	struct unc_dump_value *v;
 	uint64_t offset;
 
-	if (!number(write ? strtok_r(NULL, " ", &next) : word, &offset) ||
-	    !(word = strtok_r(NULL, " ", &next)) ||
+	if (!word || !unc_parse_number(word, &offset) || !(word = strtok_r(NULL, " ", &next)) ||
 	    !(v = unc_dump_value(dump, entry, write, offset)) || v->error != -1)
 		return false;
 	v->error = errno_of(word);
 	if (v->error)
 		return true;
-	if (!number(word, &v->first))
+	if (!unc_parse_number(word, &v->first))
 		return false;
 	v->last = v->first;
 	word = strtok_r(NULL, " ", &next);
-	return !word || number(word, &v->last);
+	return !word || unc_parse_number(word, &v->last);
 }
 
 static const char *read_values(struct unc_dump *dump, const char *path, char *text)
@@ -289,7 +284,7 @@ static const char *read_values(struct unc_dump *dump, const char *path, char *te
 	uint64_t size;
 
 	if (!entry || entry->taken || !unc_dump_device(path) || !line ||
-	    strncmp(line, "size ", 5) != 0 || !number(line + 5, &size))
+	    strncmp(line, "size ", 5) != 0 || !unc_parse_number(line + 5, &size))
 		return "values of what is no device";
 	entry->taken = true;
 	entry->kind = UNC_DUMP_DEVICE;
@@ -300,21 +295,24 @@ static const char *read_values(struct unc_dump *dump, const char *path, char *te
 	return NULL;
 }
 
-/* One file, folder or link; text is consumed. NULL, or why it is refused. */
-static const char *add(struct unc_dump *dump, char *path, char type, char *text, size_t size)
+/* The file, folder or link behind a path; text is consumed. NULL, or why it is refused. */
+static const char *add(struct unc_dump *dump, const char *inside, char type, char *text,
+		       size_t size)
 {
+	size_t n = strlen(inside);
 	struct unc_dump_entry *entry;
-	size_t n = strlen(path);
+	char path[NAME], *copy;
 
 	if (dump->n > MOST_ENTRIES)
 		return "it has too many entries";
-	if (type == '5' && n && path[n - 1] == '/')
-		path[n - 1] = '\0';
-	if (!is_inside(path) || strlen(path) > 99)
+	n -= type == '5' && n && inside[n - 1] == '/';
+	snprintf(path, sizeof(path), "%.*s", (int)n, inside);
+	if (n >= NAME || !is_inside(path))
 		return "a path in it leads outside";
+	if (strcmp(path, label) == 0)
+		return type == '0' ? read_label(dump, text) : "libuncore-dump cannot be read";
 	if (type == '0' && strcmp(path, failures) == 0)
 		return read_failures(dump, text);
-	n = strlen(path);
 	if (type == '0' && n > sizeof(values) &&
 	    strcmp(path + n - sizeof(values) + 1, values) == 0) {
 		path[n - sizeof(values) + 1] = '\0';
@@ -326,16 +324,12 @@ static const char *add(struct unc_dump *dump, char *path, char type, char *text,
 	if (entry && entry->taken)
 		return "a path is in it twice";
 	entry = unc_dump_entry(dump, path, UNC_DUMP_FILE);
-	if (!entry)
+	if (!entry || !(copy = realloc(entry->data, size + 1)))
 		return "there is no memory for it";
+	entry->data = memcpy(copy, text, size + 1);
 	entry->kind = type == '5' ? UNC_DUMP_FOLDER : type == '2' ? UNC_DUMP_LINK : UNC_DUMP_FILE;
 	entry->taken = true;
-	entry->size = type == '5' ? 0 : size;
-	entry->data = type == '5' ? NULL : malloc(size + 1);
-	if (type != '5' && !entry->data)
-		return "there is no memory for it";
-	if (entry->data)
-		memcpy(entry->data, text, size + 1);
+	entry->size = size;
 	return NULL;
 }
 
@@ -370,11 +364,10 @@ static const char *read_entry(struct unc_dump *dump, char *whole, size_t size, s
 	memcpy(link, h.link, sizeof(h.link));
 	kept = whole[*at + length]; /* texts end with a zero while they are read */
 	whole[*at + length] = '\0';
-	if (*at == BLOCK)
-		why = read_label(dump, whole + *at);
+	if (h.type == '2')
+		why = add(dump, path, h.type, link, strlen(link));
 	else
-		why = add(dump, path, h.type, h.type == '2' ? link : whole + *at,
-			  h.type == '2' ? strlen(link) : (size_t)length);
+		why = add(dump, path, h.type, whole + *at, (size_t)length);
 	whole[*at + length] = kept;
 	*at += (length + BLOCK - 1) / BLOCK * BLOCK;
 	return why;
@@ -421,106 +414,83 @@ static int load_tar(struct unc_dump *dump, int fd, const char *file, struct unc_
 
 /* ---- a folder with what was in one */
 
-/* A whole text; NULL: it cannot be read. */
-static char *text_of(int folder, const char *name, size_t *size)
+static const char *load_file(struct unc_dump *dump, const FTSENT *file, const char *path)
 {
-	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	char *text = NULL;
-
-	if (fd >= 0 && unc_fs_rest(fd, name, MOST_BYTES, &text, size, NULL) < 0)
-		text = NULL;
-	return text;
-}
-
-static const char *load_entry(struct unc_dump *dump, int folder, const char *name, char *path,
-			      int depth);
-
-static const char *load_folder(struct unc_dump *dump, int fd, const char *path, int depth)
-{
-	DIR *dir = depth < 32 ? fdopendir(fd) : NULL;
-	const struct dirent *entry;
-	const char *why = dir ? NULL : "a folder of it cannot be read";
-	char inside[PATH_MAX];
-
-	while (!why && (entry = readdir(dir))) {
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-		    (!*path && strcmp(entry->d_name, label) == 0))
-			continue;
-		snprintf(inside, sizeof(inside), "%.1900s%s%.255s", path, *path ? "/" : "",
-			 entry->d_name);
-		why = load_entry(dump, dirfd(dir), entry->d_name, inside, depth);
-	}
-	if (dir)
-		closedir(dir);
-	else
-		close(fd);
-	return why;
-}
-
-static const char *load_entry(struct unc_dump *dump, int folder, const char *name, char *path,
-			      int depth)
-{
-	char link[100] = "", copy[PATH_MAX + 1], *text;
+	int fd = open(file->fts_accpath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	const char *why;
-	struct stat st;
+	char *text;
 	size_t size;
 
-	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return "a file of it cannot be read";
-	if (S_ISLNK(st.st_mode)) {
-		size = (size_t)readlinkat(folder, name, link, sizeof(link) - 1);
-		return size < sizeof(link) ? add(dump, path, '2', link, size) : "a link is broken";
-	}
-	if (S_ISDIR(st.st_mode)) {
-		snprintf(copy, sizeof(copy), "%s/", path);
-		why = add(dump, copy, '5', NULL, 0);
-		int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-		if (!why && fd >= 0)
-			return load_folder(dump, fd, path, depth + 1);
-		if (fd >= 0)
-			close(fd);
-		return why ? why : "a folder of it cannot be read";
-	}
-	if (!S_ISREG(st.st_mode) || !(text = text_of(folder, name, &size)))
+	if (fd < 0 || unc_fs_rest(fd, path, MOST_BYTES, &text, &size, NULL) < 0)
 		return "a file of it cannot be read";
 	why = add(dump, path, '0', text, size);
 	free(text);
 	return why;
 }
 
-static int load_unpacked(struct unc_dump *dump, int fd, const char *root, struct unc_error *err)
+static const char *load_entry(struct unc_dump *dump, const FTSENT *entry, const char *path)
 {
-	size_t size;
-	char *text = text_of(fd, label, &size);
-	const char *why = text ? read_label(dump, text) : "libuncore-dump cannot be read";
+	char link[NAME] = "", nothing[] = "";
 
-	free(text);
-	if (why)
-		close(fd);
-	else
-		why = load_folder(dump, fd, "", 0);
+	switch (entry->fts_info) {
+	case FTS_D:
+		return *path ? add(dump, path, '5', nothing, 0) : NULL;
+	case FTS_DP:
+		return NULL;
+	case FTS_SL:
+	case FTS_SLNONE:
+		if (readlink(entry->fts_accpath, link, sizeof(link) - 1) < 0)
+			return "a link is broken";
+		return add(dump, path, '2', link, strlen(link));
+	case FTS_F:
+		return load_file(dump, entry, path);
+	default:
+		return entry->fts_info == FTS_DNR ? "a folder of it cannot be read"
+						  : "a file of it cannot be read";
+	}
+}
+
+static int label_first(const FTSENT **a, const FTSENT **b)
+{
+	return (strcmp((*b)->fts_name, label) == 0) - (strcmp((*a)->fts_name, label) == 0);
+}
+
+static int load_folder(struct unc_dump *dump, const char *root, struct unc_error *err)
+{
+	char *const roots[] = {(char *)root, NULL};
+	FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, label_first);
+	const char *why = tree ? NULL : "a folder of it cannot be read";
+	const FTSENT *entry;
+
+	while (!why && (entry = fts_read(tree))) {
+		const char *path = entry->fts_path + strlen(root);
+
+		why = load_entry(dump, entry, path + strspn(path, "/"));
+	}
+	if (tree)
+		fts_close(tree);
 	return why ? bad(err, root, why) : 0;
 }
 
 int unc_dump_load(const char *path, struct unc_dump **out, struct unc_error *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc;
-	struct unc_dump *dump;
+	struct unc_dump *dump = NULL;
 	struct stat st;
 
 	*out = NULL;
 	if (fd < 0)
 		return unc_fail(err, unc_fs_error(errno), "root '%s': %s", path, strerror(errno));
-	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) && faccessat(fd, label, F_OK, 0) < 0) {
+	const bool folder = fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
+	const bool none = folder && faccessat(fd, label, F_OK, 0) < 0;
+
+	if (!none)
+		dump = unc_dump_new();
+	if (folder || !dump)
 		close(fd);
-		return 0;
-	}
-	if (!(dump = unc_dump_new())) {
-		close(fd);
-		return unc_no_memory(err);
-	}
-	rc = S_ISDIR(st.st_mode) ? load_unpacked(dump, fd, path, err)
-				 : load_tar(dump, fd, path, err);
+	if (!dump)
+		return none ? 0 : unc_no_memory(err);
+	rc = folder ? load_folder(dump, path, err) : load_tar(dump, fd, path, err);
 	if (rc == 0 && dump->no_memory)
 		rc = unc_no_memory(err);
 	dump->replays = true;
