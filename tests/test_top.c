@@ -251,15 +251,15 @@ static void test_marks(void)
 	m->number[3 * READ + 0].valid = false;
 	m->number[3 * READ + 0].value = 0;
 	m->number[3 * ALL + 0].valid = false;
-	m->number[3 * WRITE + 1].partial = m->number[3 * ALL + 1].partial = true;
-	m->number[3 * WRITE + 1].doubtful[UNPROVEN] = true; /* one letter, of the gravest */
-	m->number[3 * LINK + 1].scaled = true;
-	m->number[3 * READ + 2].doubtful[LATE] = m->number[3 * ALL + 2].doubtful[LATE] = true;
-	m->number[3 * LINK + 2].doubtful[LATE] = m->number[3 * LINK + 2].scaled = true;
-	m->number[3 * MISS + 2].doubtful[UNPROVEN] = m->number[3 * MISS + 2].doubtful[LATE] = true;
+	m->number[3 * WRITE + 1].mark[PARTIAL] = m->number[3 * ALL + 1].mark[PARTIAL] = true;
+	m->number[3 * WRITE + 1].mark[UNPROVEN] = true; /* one letter, of the gravest */
+	m->number[3 * LINK + 1].mark[SCALED] = true;
+	m->number[3 * READ + 2].mark[LATE] = m->number[3 * ALL + 2].mark[LATE] = true;
+	m->number[3 * LINK + 2].mark[LATE] = m->number[3 * LINK + 2].mark[SCALED] = true;
+	m->number[3 * MISS + 2].mark[UNPROVEN] = m->number[3 * MISS + 2].mark[LATE] = true;
 	m->number[m->channel[3].write].valid = false;
-	snprintf(m->view.note[NOTE_NO_VALUE], TOP_NOTE, "- no value: because");
-	snprintf(m->view.note[NOTE_PARTIAL], TOP_NOTE, "* of fewer units: because");
+	snprintf(m->view.note[NO_VALUE], TOP_NOTE, "- no value: because");
+	snprintf(m->view.note[PARTIAL], TOP_NOTE, "* of fewer units: because");
 	text = drawn(&m->view, &screen);
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "0          -    10.00        -\n"));
 	CU_ASSERT_PTR_NOT_NULL(
@@ -278,7 +278,7 @@ static void test_sizes(void)
 {
 	struct made_up *m = make_up();
 
-	snprintf(m->view.note[NOTE_NO_VALUE], TOP_NOTE,
+	snprintf(m->view.note[NO_VALUE], TOP_NOTE,
 		 "- no value: a long story that needs some lines");
 	for (int width = 1; width <= 120; width++) {
 		struct top_screen screen = {.width = width, .unicode = true};
@@ -383,7 +383,7 @@ static void test_measured(void)
 		CU_ASSERT(read->valid && v->number[v->channel[i].write].valid);
 		CU_ASSERT(near(read->value / read->seconds, 15.5355e8 * 64 / 8));
 	}
-	for (size_t i = 0; i < TOP_NOTES; i++)
+	for (size_t i = 0; i < MARKS; i++)
 		CU_ASSERT_STRING_EQUAL(v->note[i], "");
 	/* 8 sockets in 24 lines of 80: all of them, with their channels */
 	const char *text = drawn(v, &screen);
@@ -433,13 +433,13 @@ static void test_hidden(void)
 	const struct top_view *v = second(&top);
 	const struct number *read = &v->number[v->column[0]]; /* of sockets 0 and 1 */
 
-	CU_ASSERT(read[1].valid && read[1].partial && !read[0].partial);
+	CU_ASSERT(read[1].valid && read[1].mark[PARTIAL] && !read[0].mark[PARTIAL]);
 	CU_ASSERT_FATAL(v->channels == 8);
 	CU_ASSERT(v->number[v->channel[7].read].item.at.index == 3);
 	CU_ASSERT(!v->number[v->channel[7].read].valid);
 	CU_ASSERT(v->number[v->channel[6].read].valid);
 	CU_ASSERT_PTR_NOT_NULL(
-		strstr(v->note[NOTE_PARTIAL],
+		strstr(v->note[PARTIAL],
 		       "* of fewer units: memory_read_bytes:socket=1: 3 of 4 units: imc3"));
 	stop(&top, platform);
 }
@@ -521,8 +521,7 @@ static void test_idle(void)
 
 	CU_ASSERT(v->number[v->column[0]].valid &&
 		  rate(v, 0, 0) == 0); /* nothing is read: that is a number */
-	CU_ASSERT(strncmp(v->note[NOTE_NO_VALUE], "- no value: llc_miss_ratio:socket=0: ", 37) ==
-		  0);
+	CU_ASSERT(strncmp(v->note[NO_VALUE], "- no value: llc_miss_ratio:socket=0: ", 37) == 0);
 	stop(&top, platform);
 }
 

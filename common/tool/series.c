@@ -5,10 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct doubt_words doubt_words[DOUBTS] = {
+const struct mark_words mark_words[MARKS] = {
+	[NO_VALUE] = {"invalid", "-", "no value"},
+	[PARTIAL] = {"partial", "*", "of fewer units"},
 	[UNPROVEN] = {"unproven", "?", "not proven to count"},
 	[LATE] = {"late", "!", "late"},
+	[SCALED] = {"share", "~", "scaled"},
 };
+
+bool number_marked(const struct number *n, enum mark mark)
+{
+	return mark == NO_VALUE ? !n->valid : n->mark[mark];
+}
+
+void number_say(char **text, const char *sentence)
+{
+	free(*text);
+	*text = sentence ? must_print("%s", sentence) : NULL;
+}
 
 int series_error(const struct series *s, int rc)
 {
@@ -68,15 +82,15 @@ void series_add_unknown(struct series *s, const char *name, const char *reason)
 	struct number *number = new_number(s, -1);
 
 	number->item.at = (struct unc_target){sizeof(number->item.at), -1, -1};
-	number->why = must_print("%s", reason);
+	number_say(&number->said[NO_VALUE], reason);
 	for (size_t i = 0; i + 1 < UNC_SPEC_MAX && name[i]; i++)
 		number->item.name[i] = number->item.base[i] = name[i];
 }
 
 static void take_value(const struct series *s, struct number *n, const struct unc_value *v)
 {
-	n->partial = v->flags & UNC_VALUE_PARTIAL;
-	n->scaled = v->flags & UNC_VALUE_ESTIMATED;
+	n->mark[PARTIAL] = v->flags & UNC_VALUE_PARTIAL;
+	n->mark[SCALED] = v->flags & UNC_VALUE_ESTIMATED;
 	n->lost = v->flags & UNC_VALUE_LOST;
 	n->units = v->units;
 	n->of = v->of;
@@ -85,8 +99,8 @@ static void take_value(const struct series *s, struct number *n, const struct un
 	n->count = s->whole ? v->count : v->delta;
 	n->value = s->whole ? v->value : v->interval;
 	n->valid = v->flags & UNC_VALUE_VALID && isfinite(n->value);
-	n->doubtful[UNPROVEN] = n->valid && v->flags & UNC_VALUE_UNPROVEN;
-	n->doubtful[LATE] =
+	n->mark[UNPROVEN] = n->valid && v->flags & UNC_VALUE_UNPROVEN;
+	n->mark[LATE] =
 		n->valid && v->flags & (s->whole ? UNC_VALUE_LATE : UNC_VALUE_INTERVAL_LATE);
 }
 
@@ -114,7 +128,7 @@ const char *series_reason(const struct series *s, const struct number *number)
 	size_t n = strlen(name);
 
 	if (number->id < 0)
-		return number->why;
+		return number->said[NO_VALUE];
 	reason = unc_session_reason(s->session, number->id);
 	if (!*reason) /* of a denominator it tells for the time since the start only */
 		return "the denominator is 0 in the interval";
@@ -135,12 +149,9 @@ const struct number *series_lost(const struct series *s)
 void series_close(struct series *s)
 {
 	unc_session_free(s->session);
-	for (size_t i = 0; i < s->n; i++) {
-		free(s->number[i].lacks);
-		for (size_t k = 0; k < DOUBTS; k++)
-			free(s->number[i].doubt[k]);
-		free(s->number[i].why);
-	}
+	for (size_t i = 0; i < s->n; i++)
+		for (enum mark k = 0; k < MARKS; k++)
+			free(s->number[i].said[k]);
 	free(s->number);
 	free(s->value);
 }

@@ -8,13 +8,14 @@
 
 #include "tool.h"
 
-/* Marks for which the library has a sentence: the number may be off, nobody knows how far. */
-enum doubt { UNPROVEN, LATE, DOUBTS };
-extern const struct doubt_words {
-	const char *key;    /* member of JSON, and the mark in a list */
-	const char *letter; /* the mark in a row */
+/* What a number is less than it should be, the gravest first. Of one that is unproven or late the
+ * library has a sentence: it may be off, nobody knows how far. */
+enum mark { NO_VALUE, PARTIAL, UNPROVEN, LATE, SCALED, MARKS };
+extern const struct mark_words {
+	const char *key;    /* member of JSON; of a doubt the mark in a list, too */
+	const char *letter; /* the mark in a row, and in a frame */
 	const char *what;   /* before the sentence */
-} doubt_words[DOUBTS];
+} mark_words[MARKS];
 
 /* Of several runs: their mean, and the sum of the squares of what they deviate from it. */
 struct mean {
@@ -30,23 +31,22 @@ struct number {
 
 	/* what the last read gave */
 	bool valid;
-	bool partial, scaled; /* of fewer units than there are; not measured all the time */
-	bool doubtful[DOUBTS];
-	bool lost; /* until the session has taken up its units again */
+	bool mark[MARKS]; /* but for NO_VALUE */
+	bool lost;        /* until the session has taken up its units again */
 	uint64_t count;
 	double value, share;
 	double seconds; /* that it is of: with several passes perhaps more than the interval */
 	unsigned units, of;
 
 	/* what stat says beside it, and of all its reports */
-	bool told;                     /* that it is, or will be, less than whole */
-	char *lacks;                   /* the units that it goes without; NULL: none */
-	char *doubt[DOUBTS];           /* the sentence of the last report with the mark, */
-	unsigned long doubted[DOUBTS]; /* ... and how many had it */
-	char *why;                     /* why there was no value, if once there was none, */
-	bool was_lost;                 /* ... because the counter was no longer ours */
-	unsigned long without;
-	struct mean mean; /* with -r: of the runs; the sum of their shares; */
+	bool told; /* that it is, or will be, less than whole */
+	/* The sentence of a mark. PARTIAL: the units that it goes without, NULL: none. NO_VALUE: of
+	 * the first report without one, or of the loss; NULL: each had one. Else of the last report
+	 * with the mark. */
+	char *said[MARKS];
+	unsigned long reports[MARKS]; /* with it */
+	bool was_lost;                /* it has no value because the counter was no longer ours */
+	struct mean mean;             /* with -r: of the runs; the sum of their shares; */
 	double shares;
 	double spread; /* ... standard deviation of the mean, as a share of it; NAN: it has none */
 };
@@ -77,6 +77,10 @@ void series_add_unknown(struct series *, const char *name, const char *reason);
 /* Ends the interval; with `overflow` only if an event has ended it (its id is -1 otherwise). From
  * here on no memory is needed. 0, or an error of the session. */
 int series_read(struct series *, struct unc_overflow *overflow);
+/* Whether the last read has given it the mark. */
+bool number_marked(const struct number *, enum mark);
+/* Puts a sentence in the place of another; both may be NULL. */
+void number_say(char **text, const char *sentence);
 /* Why a number is not valid, is doubtful, or cannot be counted; until the next call for the
  * session. */
 const char *series_reason(const struct series *, const struct number *);

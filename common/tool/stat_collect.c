@@ -23,23 +23,23 @@ const struct number *stat_at(const struct stat_job *job, size_t line, size_t col
 
 const char *stat_reason(const struct stat_job *job, const struct number *c)
 {
-	return c->valid ? NULL : job->repeat ? c->why : series_reason(&job->series, c);
+	return c->valid ? NULL : job->repeat ? c->said[NO_VALUE] : series_reason(&job->series, c);
 }
 
 /* ---- sentences: one for all that it is true of */
 
-typedef char *(*sentence_fn)(const struct stat_job *, const struct number *, enum doubt);
+typedef char *(*sentence_fn)(const struct stat_job *, const struct number *, enum mark);
 
 /* "NAME, NAME: sentence" for each that differs; a number without a sentence (NULL) is skipped.
- * doubt: the kind that it is about. */
-static void say_of_numbers(const struct stat_job *job, sentence_fn sentence, enum doubt doubt)
+ * mark: what it is about. */
+static void say_of_numbers(const struct stat_job *job, sentence_fn sentence, enum mark mark)
 {
 	const struct number *number = job->series.number;
 	size_t n = job->series.n;
 	char **text = must_alloc(NULL, n, sizeof(*text));
 
 	for (size_t i = 0; i < n; i++)
-		text[i] = sentence(job, &number[i], doubt);
+		text[i] = sentence(job, &number[i], mark);
 	for (size_t i = 0; i < n; i++) {
 		if (!text[i])
 			continue;
@@ -68,21 +68,20 @@ static bool cannot_count(const struct number *c)
 }
 
 /* What the next report will show with a mark, or not at all. */
-static char *mark_sentence(const struct stat_job *job, const struct number *c, enum doubt none)
+static char *mark_sentence(const struct stat_job *job, const struct number *c, enum mark k)
 {
-	(void)none;
 	if (c->told)
 		return NULL;
 	if (cannot_count(c))
 		return must_print("%s", series_reason(&job->series, c));
-	return c->lacks ? must_print("%u of %u units: %s", c->units, c->of, c->lacks) : NULL;
+	return c->said[k] ? must_print("%u of %u units: %s", c->units, c->of, c->said[k]) : NULL;
 }
 
 static void tell_marks(struct stat_job *job)
 {
-	say_of_numbers(job, mark_sentence, DOUBTS);
+	say_of_numbers(job, mark_sentence, PARTIAL);
 	for (struct number *c = job->series.number; c < stat_end(job); c++)
-		c->told = cannot_count(c) || c->lacks;
+		c->told = cannot_count(c) || c->said[PARTIAL];
 }
 
 /* Units are lost, and come back. */
@@ -90,10 +89,9 @@ static void note_lacks(const struct stat_job *job, struct number *c)
 {
 	const char *lacks = c->units < c->of ? unc_session_partial(job->series.session, c->id) : "";
 
-	if (strcmp(lacks, c->lacks ? c->lacks : "") == 0)
+	if (strcmp(lacks, c->said[PARTIAL] ? c->said[PARTIAL] : "") == 0)
 		return;
-	free(c->lacks);
-	c->lacks = *lacks ? must_print("%s", lacks) : NULL;
+	number_say(&c->said[PARTIAL], *lacks ? lacks : NULL);
 	c->told = false;
 }
 
@@ -115,8 +113,7 @@ static void note_lost(struct stat_job *job, struct number *c)
 	if (c->was_lost)
 		return;
 	c->was_lost = true;
-	free(c->why);
-	c->why = must_print("%s", series_reason(&job->series, c));
+	number_say(&c->said[NO_VALUE], series_reason(&job->series, c));
 }
 
 int stat_collect(struct stat_job *job, struct unc_overflow *overflow)
@@ -137,36 +134,26 @@ int stat_collect(struct stat_job *job, struct unc_overflow *overflow)
 }
 
 /* Told once, with the first report that shows the mark. */
-static char *doubt_sentence(const struct stat_job *job, const struct number *c, enum doubt k)
+static char *doubt_sentence(const struct stat_job *job, const struct number *c, enum mark k)
 {
 	(void)job;
-	if (!c->doubtful[k] || c->doubted[k] > 1)
+	if (!c->mark[k] || c->reports[k] > 1)
 		return NULL;
-	return must_print("%s: %s", doubt_words[k].what, c->doubt[k]);
-}
-
-static void remember_doubts(const struct stat_job *job, struct number *c)
-{
-	for (enum doubt k = 0; k < DOUBTS; k++) {
-		if (!c->doubtful[k])
-			continue;
-		free(c->doubt[k]);
-		c->doubt[k] = must_print("%s", series_reason(&job->series, c));
-		c->doubted[k]++;
-	}
+	return must_print("%s: %s", mark_words[k].what, c->said[k]);
 }
 
 void stat_remember(struct stat_job *job)
 {
 	for (struct number *c = job->series.number; c < stat_end(job); c++) {
-		remember_doubts(job, c);
-		if (c->valid)
-			continue;
-		c->without++;
-		if (!c->why)
-			c->why = must_print("%s", series_reason(&job->series, c));
+		for (enum mark k = 0; k < MARKS; k++) {
+			if (k == PARTIAL || k == SCALED || !number_marked(c, k))
+				continue; /* their numbers tell all */
+			c->reports[k]++;
+			if (k != NO_VALUE || !c->said[k])
+				number_say(&c->said[k], series_reason(&job->series, c));
+		}
 	}
-	for (enum doubt k = 0; k < DOUBTS; k++)
+	for (enum mark k = UNPROVEN; k <= LATE; k++)
 		say_of_numbers(job, doubt_sentence, k);
 }
 
@@ -190,26 +177,27 @@ static unsigned long number_of_all(const struct stat_job *job)
 	return job->repeat ? (unsigned long)job->runs : job->reports;
 }
 
-static char *end_sentence(const struct stat_job *job, const struct number *c, enum doubt none)
+static char *end_sentence(const struct stat_job *job, const struct number *c, enum mark k)
 {
-	(void)none;
-	if (!c->why || cannot_count(c))
+	const unsigned long without = c->reports[k];
+
+	if (!c->said[k] || cannot_count(c))
 		return NULL;
-	if (c->without == number_of_all(job))
-		return must_print("no value: %s", c->why);
-	if (c->without == 0 && !job->repeat)
-		return must_print("no value after the last report: %s", c->why);
+	if (without == number_of_all(job))
+		return must_print("no value: %s", c->said[k]);
+	if (without == 0 && !job->repeat)
+		return must_print("no value after the last report: %s", c->said[k]);
 	return must_print("no %s in %lu of %lu %s: %s",
-			  job->repeat ? "mean, for it has no value" : "value", c->without,
-			  number_of_all(job), job->repeat ? "runs" : "reports", c->why);
+			  job->repeat ? "mean, for it has no value" : "value", without,
+			  number_of_all(job), job->repeat ? "runs" : "reports", c->said[k]);
 }
 
 /* Of a mark that was told with the first of them. */
-static char *often_sentence(const struct stat_job *job, const struct number *c, enum doubt k)
+static char *often_sentence(const struct stat_job *job, const struct number *c, enum mark k)
 {
-	if (c->doubted[k] < 2)
+	if (c->reports[k] < 2)
 		return NULL;
-	return must_print("%s in %lu of %lu %s", doubt_words[k].what, c->doubted[k],
+	return must_print("%s in %lu of %lu %s", mark_words[k].what, c->reports[k],
 			  number_of_all(job), job->repeat ? "runs" : "reports");
 }
 
@@ -229,8 +217,8 @@ void stat_close(const struct stat_job *job)
 	else if (job->reports == 0)
 		remark("note: no interval is reported: none was long enough for %s",
 		       job->passes > 1 ? "all passes" : "a count");
-	say_of_numbers(job, end_sentence, DOUBTS);
-	for (enum doubt k = 0; k < DOUBTS; k++)
+	say_of_numbers(job, end_sentence, NO_VALUE);
+	for (enum mark k = UNPROVEN; k <= LATE; k++)
 		say_of_numbers(job, often_sentence, k);
 	/* Its numbers are right all the same. JSON has a member for it. */
 	if ((job->args->verbose || !job->args->json) &&
@@ -279,9 +267,9 @@ void stat_gather(struct stat_job *job)
 static void sum_up(struct number *c)
 {
 	c->spread = NAN;
-	c->valid = !c->why;
-	for (enum doubt k = 0; k < DOUBTS; k++)
-		c->doubtful[k] = c->valid && c->doubted[k];
+	c->valid = !c->said[NO_VALUE];
+	for (enum mark k = UNPROVEN; k <= LATE; k++)
+		c->mark[k] = c->valid && c->reports[k];
 	if (!c->valid)
 		return;
 	c->value = c->mean.mean;

@@ -50,12 +50,12 @@ static void print_if(struct printer *p, const char *key, bool there, double valu
 /* Why there is no value, or what its marks stand for. */
 static void print_reason(struct printer *p, const struct stat_job *job, const struct number *c)
 {
-	const char *first = c->valid ? c->lacks : stat_reason(job, c);
+	const char *first = c->valid ? c->said[PARTIAL] : stat_reason(job, c);
 	char *text = first ? must_print("%s", first) : NULL;
 
-	for (enum doubt k = 0; k < DOUBTS; k++)
-		if (c->doubtful[k])
-			text = must_add(text, "%s%s", text ? "; " : "", c->doubt[k]);
+	for (enum mark k = UNPROVEN; k <= LATE; k++)
+		if (c->mark[k])
+			text = must_add(text, "%s%s", text ? "; " : "", c->said[k]);
 	print_text(p, "reason", NULL, text);
 	free(text);
 }
@@ -121,10 +121,10 @@ static void print_rows(const struct stat_job *job, struct printer *p)
 
 /* ---- one object of JSON */
 
-/* An object of the numbers that it is about; left out where there are none, unless always there. */
-enum section { EVENTS, METRICS, PARTIAL, DOUBT, INVALID = DOUBT + DOUBTS, SHARE, SPREAD, SECTIONS };
+/* Objects of numbers: of those with a mark, and more. */
+enum { EVENTS = MARKS, METRICS, SPREAD };
 
-static bool is_about(enum section section, const struct number *c)
+static bool is_about(int section, const struct number *c)
 {
 	switch (section) {
 	case EVENTS:
@@ -132,47 +132,49 @@ static bool is_about(enum section section, const struct number *c)
 	case METRICS:
 		return c->item.metric;
 	case PARTIAL:
-		return c->lacks;
-	case INVALID:
-		return !c->valid;
-	case SHARE:
+		return c->said[PARTIAL];
+	case SCALED:
 		return c->valid && c->share < 1;
 	case SPREAD:
 		return c->valid && c->mean.n && isfinite(c->spread);
 	default:
-		return c->doubtful[section - DOUBT];
+		return number_marked(c, (enum mark)section);
 	}
 }
 
-static void json_member(struct printer *p, const struct stat_job *job, enum section section,
+static void json_member(struct printer *p, const struct stat_job *job, int section,
 			const struct number *c)
 {
-	if (section == PARTIAL) {
-		print_open(p, c->item.name, '{');
+	const char *name = c->item.name;
+
+	switch (section) {
+	case EVENTS:
+	case METRICS:
+		print_value(p, name, c);
+		break;
+	case PARTIAL:
+		print_open(p, name, '{');
 		print_integer(p, "units", NULL, c->units);
 		print_integer(p, "of", NULL, c->of);
-		print_text(p, "reason", NULL, c->lacks);
+		print_text(p, "reason", NULL, c->said[PARTIAL]);
 		print_close(p);
-	} else if (section == INVALID) {
-		print_text(p, c->item.name, NULL, stat_reason(job, c));
-	} else if (section == SHARE) {
-		print_number(p, c->item.name, rounded(c->share));
-	} else if (section == SPREAD) {
-		print_number(p, c->item.name, rounded(c->spread));
-	} else if (section <= METRICS) {
-		print_value(p, c->item.name, c);
-	} else {
-		print_text(p, c->item.name, NULL, c->doubt[section - DOUBT]);
+		break;
+	case SCALED:
+	case SPREAD:
+		print_number(p, name, rounded(section == SCALED ? c->share : c->spread));
+		break;
+	default:
+		print_text(p, name, NULL,
+			   section == NO_VALUE ? stat_reason(job, c) : c->said[section]);
 	}
 }
 
-static void json_section(struct printer *p, const struct stat_job *job, enum section section)
+/* Left out where there are no such numbers, unless it is always there. */
+static void json_section(struct printer *p, const struct stat_job *job, int section)
 {
-	static const char *const keys[SECTIONS] = {
-		[EVENTS] = "events",   [METRICS] = "metrics", [PARTIAL] = "partial",
-		[INVALID] = "invalid", [SHARE] = "share",     [SPREAD] = "spread"};
-	const char *key = keys[section] ? keys[section] : doubt_words[section - DOUBT].key;
-	bool open = section <= METRICS;
+	static const char *const keys[] = {"events", "metrics", "spread"};
+	const char *key = section < MARKS ? mark_words[section].key : keys[section - MARKS];
+	bool open = section == EVENTS || section == METRICS;
 
 	if (open)
 		print_open(p, key, '{');
@@ -203,6 +205,9 @@ static void json_overflow(struct printer *p, const struct unc_overflow *o)
 
 static void print_object(const struct stat_job *job, struct printer *p)
 {
+	static const int sections[] = {EVENTS, METRICS,  PARTIAL, UNPROVEN,
+				       LATE,   NO_VALUE, SCALED,  SPREAD};
+
 	print_open(p, NULL, '{');
 	print_number(p, "time", rounded(job->time));
 	print_number(p, "interval", rounded(job->seconds));
@@ -210,8 +215,8 @@ static void print_object(const struct stat_job *job, struct printer *p)
 	print_integer(p, "passes", NULL, job->passes);
 	if (job->repeat)
 		print_integer(p, "runs", NULL, (int64_t)job->runs);
-	for (enum section section = 0; section < SECTIONS; section++)
-		json_section(p, job, section);
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+		json_section(p, job, sections[i]);
 	if (*unc_session_unprotected(job->series.session))
 		print_text(p, "unprotected", NULL, unc_session_unprotected(job->series.session));
 	if (job->every)

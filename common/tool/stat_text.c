@@ -82,7 +82,7 @@ static const char *rate_text(char buf[CELL_MAX], const struct number *c, double 
 /* Of what the memory can move: "32.4 %" */
 static const char *percent_of_peak(char buf[CELL_MAX], const struct number *c, double seconds)
 {
-	if (!c->valid || c->lacks || !(c->peak > 0 && seconds > 0))
+	if (!c->valid || c->said[PARTIAL] || !(c->peak > 0 && seconds > 0))
 		return "";
 	double rate = c->item.metric->kind == UNC_METRIC_TOTAL ? c->value / seconds : c->value;
 
@@ -119,16 +119,16 @@ static const char *mark_text(char buf[CELL_MAX], const struct number *c, bool br
 	int used = 0;
 
 	buf[0] = '\0';
-	if (c->lacks)
+	if (c->said[PARTIAL])
 		used = snprintf(buf, CELL_MAX, brief ? "%u/%u" : "%u of %u units", c->units, c->of);
 	if (c->valid && c->share < 1)
 		used += snprintf(buf + used, CELL_MAX - (size_t)used, brief ? "%s%s%%" : "%s%s %%",
 				 used ? between : "", percent_text(share, c->share));
-	for (enum doubt k = 0; k < DOUBTS; k++)
-		if (c->doubtful[k])
+	for (enum mark k = UNPROVEN; k <= LATE; k++)
+		if (c->mark[k])
 			used += snprintf(buf + used, CELL_MAX - (size_t)used, "%s%s",
 					 used ? between : "",
-					 brief ? doubt_words[k].letter : doubt_words[k].key);
+					 brief ? mark_words[k].letter : mark_words[k].key);
 	return buf;
 }
 
@@ -262,7 +262,7 @@ static void put_title(struct stat_job *job, size_t line, size_t socket)
 		title = must_add(title, "\nsocket %zu", socket);
 	title = must_add(title, "\n%8s", c ? measure_text(measure, c) : "");
 	table_put(job->table, column + NUMBER, title);
-	if (c && c->peak > 0 && !c->lacks)
+	if (c && c->peak > 0 && !c->said[PARTIAL])
 		table_put(job->table, column + PERCENT, "of peak");
 	free(title);
 }

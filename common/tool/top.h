@@ -7,9 +7,6 @@
 #include "series.h"
 
 enum { TOP_NOTE = 512 };
-/* What a note at the foot is about; each kind of doubt has one. */
-enum { NOTE_NO_VALUE, NOTE_PARTIAL, NOTE_DOUBT, NOTE_SCALED = NOTE_DOUBT + DOUBTS };
-enum { TOP_NOTES = NOTE_SCALED + 1 };
 
 /* A unit of memory of which a socket has several: its numbers. */
 struct top_channel {
@@ -30,8 +27,8 @@ struct top_view {
 	bool memory;                 /* the group has the memory's traffic: */
 	int read, write, all, share; /* its columns; share -1: not that one */
 	size_t channels;
-	struct top_channel *channel;    /* those of a socket behind one another */
-	char note[TOP_NOTES][TOP_NOTE]; /* "" if there is none */
+	struct top_channel *channel; /* those of a socket behind one another */
+	char note[MARKS][TOP_NOTE];  /* at the foot, of each mark; "" if there is none */
 };
 
 /* How it is shown. */

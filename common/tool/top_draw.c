@@ -385,7 +385,7 @@ static void draw_notes(struct frame *f, size_t left_out, int most)
 	int first = f->lines;
 	char more[64];
 
-	for (size_t i = 0; i < TOP_NOTES; i++) {
+	for (size_t i = 0; i < MARKS; i++) {
 		if (!f->view->note[i][0])
 			continue;
 		begin_line(f);

@@ -116,12 +116,10 @@ struct unit unit_of(const struct number *n, char title[16])
 /* The gravest that it has. */
 static const char *mark_of(const struct number *n)
 {
-	if (n->partial)
-		return "*";
-	for (enum doubt k = 0; k < DOUBTS; k++)
-		if (n->doubtful[k])
-			return doubt_words[k].letter;
-	return n->scaled ? "~" : " ";
+	for (enum mark k = 0; k < MARKS; k++)
+		if (number_marked(n, k))
+			return mark_words[k].letter;
+	return " ";
 }
 
 void put_number(struct frame *f, const struct number *n, const struct unit *unit, int width)

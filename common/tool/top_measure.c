@@ -128,63 +128,46 @@ void top_close(struct top *top)
 
 /* ---- reading */
 
-/* Numbers of which the same is to be said. */
-struct found {
-	const struct number *first;
-	size_t n;
-};
-
-static void find(struct found *found, const struct number *n)
+/* A note of the first number that has a mark, and how many more have it. */
+static void take_note(struct top *top, enum mark k, const struct number *first, size_t n)
 {
-	if (found->n++ == 0)
-		found->first = n;
-}
+	const struct series *s = &top->series;
+	const char *sentence =
+		k == PARTIAL ? unc_session_partial(s->session, first->id) : series_reason(s, first);
+	char units[CELL_MAX] = "", more[CELL_MAX] = "";
 
-static const char *and_more(char buf[CELL_MAX], const struct found *found)
-{
-	snprintf(buf, CELL_MAX, found->n > 1 ? " (and %zu more)" : "", found->n - 1);
-	return buf;
+	if (k == PARTIAL)
+		snprintf(units, sizeof(units), "%u of %u units: ", first->units, first->of);
+	if (n > 1)
+		snprintf(more, sizeof(more), " (and %zu more)", n - 1);
+	snprintf(top->view.note[k], TOP_NOTE, "%s %s: %s: %s%s%s", mark_words[k].letter,
+		 mark_words[k].what, first->item.name, units, sentence, more);
 }
 
 static void take_notes(struct top *top)
 {
-	const struct series *s = &top->series;
-	struct found none = {.n = 0}, partial = {.n = 0}, doubt[DOUBTS] = {{.n = 0}};
+	const struct number *first[MARKS] = {NULL};
 	struct top_view *v = &top->view;
+	size_t n[MARKS] = {0};
 	char text[CELL_MAX];
 	double share = 1;
 
 	for (size_t i = 0; i < v->rows * v->columns; i++) {
-		const struct number *n = &v->number[v->column[i % v->columns] + i / v->columns];
+		const struct number *c = &v->number[v->column[i % v->columns] + i / v->columns];
+		const bool none = !c->valid || !(c->seconds > 0); /* it has no value */
 
-		if (!n->valid || !(n->seconds > 0)) /* it has no value */
-			find(&none, n);
-		else if (n->partial)
-			find(&partial, n);
-		for (enum doubt k = 0; k < DOUBTS; k++)
-			if (n->doubtful[k])
-				find(&doubt[k], n);
-		if (n->valid && n->scaled)
-			share = fmin(share, n->share);
+		for (enum mark k = 0; k < MARKS; k++)
+			if ((none ? k == NO_VALUE : number_marked(c, k)) && n[k]++ == 0)
+				first[k] = c;
+		if (c->valid && c->mark[SCALED])
+			share = fmin(share, c->share);
 	}
-	if (none.n)
-		snprintf(v->note[NOTE_NO_VALUE], TOP_NOTE, "- no value: %s: %s%s",
-			 none.first->item.name, series_reason(s, none.first),
-			 and_more(text, &none));
-	if (partial.n)
-		snprintf(v->note[NOTE_PARTIAL], TOP_NOTE,
-			 "* of fewer units: %s: %u of %u units: %s%s", partial.first->item.name,
-			 partial.first->units, partial.first->of,
-			 unc_session_partial(s->session, partial.first->id),
-			 and_more(text, &partial));
-	for (enum doubt k = 0; k < DOUBTS; k++)
-		if (doubt[k].n)
-			snprintf(v->note[NOTE_DOUBT + k], TOP_NOTE, "%s %s: %s: %s%s",
-				 doubt_words[k].letter, doubt_words[k].what,
-				 doubt[k].first->item.name, series_reason(s, doubt[k].first),
-				 and_more(text, &doubt[k]));
+	for (enum mark k = 0; k < SCALED; k++)
+		if (n[k])
+			take_note(top, k, first[k], n[k]);
 	if (share < 1)
-		snprintf(v->note[NOTE_SCALED], TOP_NOTE, "~ scaled: measured %s %% of the time%s",
+		snprintf(v->note[SCALED], TOP_NOTE, "%s %s: measured %s %% of the time%s",
+			 mark_words[SCALED].letter, mark_words[SCALED].what,
 			 percent_text(text, share),
 			 v->passes > 1 ? ", in turn with what does not fit at once" : "");
 }
@@ -198,7 +181,7 @@ int top_read(struct top *top)
 		return rc;
 	v->seconds = top->series.seconds;
 	clock_text(v->clock, "%H:%M:%S", &top->series.clock);
-	for (size_t i = 0; i < TOP_NOTES; i++)
+	for (size_t i = 0; i < MARKS; i++)
 		v->note[i][0] = '\0';
 	take_notes(top);
 	return 0;
