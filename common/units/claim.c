@@ -5,6 +5,21 @@
 #include "units/inside.h"
 #include "units/occupancy.h"
 
+/* Whether not all that a unit has to count now is lost. */
+static bool has_left(const struct unc_units *s, uint32_t instance)
+{
+	size_t lost = 0;
+
+	for (int i = s->wanted[instance].head; i != UNC_END; i = s->slot[i].next) {
+		if (!(unc_units_turns(s, &s->slot[i]) >> s->turn & 1))
+			continue;
+		if (s->slot[i].life != UNC_LOST)
+			return true;
+		lost++;
+	}
+	return !lost;
+}
+
 static const struct unc_instance *instance_of(const struct unc_units *s, uint32_t i)
 {
 	return &s->platform->instances.unit[i];
@@ -26,9 +41,9 @@ static int schedule(const struct unc_units *s, uint32_t instance, const struct u
 		const struct unc_slot *slot = &s->slot[a->slot[i]];
 
 		a->joined[i] = a->counter[i] != UNC_NOT_JOINED;
-		if (slot->stays)
+		if (slot->counts == UNC_STAYS)
 			unc_units_add_other(s, slot, &beside);
-		if (a->joined[i] || slot->stays)
+		if (a->joined[i] || slot->counts == UNC_STAYS)
 			continue;
 		code[n] = &slot->code;
 		of[n++] = i;
@@ -75,14 +90,15 @@ static void use_spare(struct unc_units *s, uint32_t instance, const struct unc_o
 	for (; slot && a->n < UNC_MAX_CODES; slot = unc_units_next_short(s, instance, slot)) {
 		struct unc_assignment more = *a;
 
-		if (unc_units_active(s, slot) || unc_slot_lost(slot) || slot->code.n_filters ||
+		if (unc_units_active(s, slot) || slot->life == UNC_LOST || slot->code.n_filters ||
 		    (slot->code.counter == UNC_NONE && (kernel || used >= usable)))
 			continue;
 		more.slot[more.n++] = (uint32_t)(slot - s->slot);
-		slot->spare = schedule(s, instance, others, found, &more) == 0;
-		used += slot->spare && slot->code.counter == UNC_NONE;
-		if (slot->spare)
-			*a = more;
+		if (schedule(s, instance, others, found, &more) < 0)
+			continue;
+		slot->counts = UNC_SPARE;
+		used += slot->code.counter == UNC_NONE;
+		*a = more;
 	}
 }
 
@@ -122,7 +138,8 @@ static int look_and_claim(struct unc_units *s, uint32_t instance, enum unc_exten
 	return rc;
 }
 
-bool unc_units_would_fit(struct unc_units *s, uint32_t instance)
+/* Whether a unit that counts still would find counters for all that it has to count now. */
+static bool would_fit(struct unc_units *s, uint32_t instance)
 {
 	const struct unc_instance *unit = instance_of(s, instance);
 	const struct unc_unit_methods *by = s->wanted[instance].by;
@@ -133,7 +150,7 @@ bool unc_units_would_fit(struct unc_units *s, uint32_t instance)
 	a.n = 0;
 	for (int i = s->wanted[instance].head; i != UNC_END && a.n < UNC_MAX_CODES;
 	     i = s->slot[i].next)
-		if (unc_units_needed(s, &s->slot[i]))
+		if (unc_units_turns(s, &s->slot[i]) >> s->turn & 1)
 			a.slot[a.n++] = (uint32_t)i;
 	if (by->look && by->look(s, unit, a.slot, a.n, &found, NULL) < 0)
 		return false;
@@ -177,7 +194,7 @@ static int begin(struct unc_units *s, struct unc_error *err)
 			.head = s->wanted[i].head, .by = &unc_registers, .left = s->wanted[i].left};
 	}
 	for (size_t i = 0; i < s->n_slots; i++) {
-		s->slot[i].spare = s->slot[i].stays = false;
+		s->slot[i].counts = UNC_IN_ITS_TURNS;
 		if (s->slot[i].mask == UINT64_MAX)
 			s->slot[i].mask = 0; /* whoever claims it knows */
 	}
@@ -251,19 +268,21 @@ static int add_claim(struct unc_units *s, uint32_t instance, enum unc_extent ext
 {
 	struct unc_claim *stays = unc_units_claimed(s, instance_of(s, instance));
 	struct unc_claim *u = stays ? stays : &s->claim[s->n_claims];
+	struct unc_wanted *wanted = &s->wanted[instance];
 	struct unc_error why;
 
 	if (!stays && new_claim(s, instance, u, err) < 0)
 		return err->code;
-	s->wanted[instance].tried = unc_units_is_due(s, instance);
+	wanted->claimed = unc_units_is_due(s, instance) ? UNC_TRIED : UNC_CLAIMED;
 	/* What is not lost keeps its doubt. */
-	if (s->wanted[instance].tried && (s->wanted[instance].proof != UNC_UNSHOWN ||
-					  (s->n_turns == 1 && !unc_units_has_left(s, instance))))
-		s->wanted[instance].proof = UNC_UNPROVEN;
+	if (wanted->claimed == UNC_TRIED &&
+	    (wanted->proof != UNC_UNSHOWN || (s->n_turns == 1 && !has_left(s, instance))))
+		wanted->proof = UNC_UNPROVEN;
 	if (look_and_claim(s, instance, extent, u, &why) < 0)
 		return unc_units_leave_out(s, instance, &why, err);
-	s->wanted[instance].claimed = stays || u->n_counters != 0;
-	s->n_claims += !stays && s->wanted[instance].claimed;
+	if (!stays && !u->n_counters)
+		wanted->claimed = UNC_FREE;
+	s->n_claims += !stays && wanted->claimed;
 	return 0;
 }
 
@@ -275,7 +294,7 @@ int unc_units_claim(struct unc_units *s, enum unc_extent extent, struct unc_erro
 	for (uint32_t i = 0; i < s->platform->instances.n && rc == 0; i++) {
 		if (s->wanted[i].head == UNC_END || (extent == UNC_TURN && s->wanted[i].always))
 			continue; /* that one goes on */
-		if (unc_units_has_left(s, i) || unc_units_is_due(s, i))
+		if (has_left(s, i) || unc_units_is_due(s, i))
 			rc = add_claim(s, i, extent, err);
 	}
 	if (rc == 0 && extent == UNC_ALL)
@@ -283,6 +302,18 @@ int unc_units_claim(struct unc_units *s, enum unc_extent extent, struct unc_erro
 	if (rc == 0 && s->platform->access && (rc = check_sockets(s, first, err)) == 0 && s->guest)
 		rc = s->guest->prepare(s->host, err);
 	return rc;
+}
+
+void unc_units_free_due(struct unc_units *s)
+{
+	for (uint32_t i = 0; i < s->platform->instances.n; i++) {
+		if (!s->wanted[i].claimed || !unc_units_is_due(s, i))
+			continue;
+		if (has_left(s, i) && !would_fit(s, i))
+			unc_units_put_off(s, i);
+		else
+			s->wanted[i].claimed = UNC_FREE;
+	}
 }
 
 int unc_units_claim_again(struct unc_units *s, struct unc_error *err)

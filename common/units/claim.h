@@ -27,7 +27,6 @@ struct unc_setting {
 		UNC_NOT_OURS, /* another session needs it so, or somebody has changed it: it stays */
 		UNC_UNRESTORED /* what was found could not be written */
 	} state;
-	bool stays; /* it goes on while the turn changes: it is not written */
 	uint64_t value;
 	uint64_t mask;    /* the bits that were ours to choose */
 	uint64_t shown;   /* what was read back once it had been written */
@@ -40,7 +39,6 @@ struct unc_claim {
 	const struct unc_instance *instance;
 	const struct unc_unit_methods *by;
 	size_t n_counters; /* in use; 0: its turn is another */
-	bool stays;        /* some go on while the turn changes: so does the unit */
 	struct unc_driver_claim *driver;
 
 	/* by registers, each with the room that all slots of the unit need, in wanted->settings: */
@@ -50,6 +48,8 @@ struct unc_claim {
 		uint64_t start; /* what it is set to; 0: it is left as it is */
 	} * counter;
 	size_t n_controls, n_filters, room;
+	size_t n_staying;       /* controls that go on while the turn changes, and so does the unit:
+				 * they come first, and are not written; 0: all ends and begins */
 	size_t check, n_checks; /* what tells whether these are ours: of units.check */
 	uint64_t unit_ctl;      /* as found, where it can be read */
 	enum unc_company {
@@ -87,5 +87,8 @@ int unc_plan_look(const struct unc_table *, const struct unc_claim *, size_t n,
 		  struct unc_plan *out, struct unc_error *err);
 /* The control or filter of a claim; NULL: it is none of ours. */
 struct unc_setting *unc_claim_setting(struct unc_claim *, uint16_t reg);
+/* What begins and ends with the turn: controls, then filters. The one behind `last`, NULL: the
+ * first; NULL: there is none. */
+struct unc_setting *unc_claim_next(const struct unc_claim *, const struct unc_setting *last);
 
 #endif

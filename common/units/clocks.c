@@ -21,13 +21,6 @@ enum {
 	SHARP = 256
 };
 
-void unc_clock_begin(const struct unc_units *s, struct unc_slot *slot)
-{
-	slot->clock.begun = true;
-	slot->clock.total = slot->total;
-	slot->clock.seen = unc_slot_span(s, slot)->total.to;
-}
-
 /* Clocks that have to agree. */
 struct group {
 	struct key {
@@ -53,12 +46,21 @@ static bool is_clock(struct unc_units *s, struct unc_slot *slot)
 
 	if (!event->alike && !event->steady)
 		return false;
-	if (!slot->clock.asked) { /* with a threshold it is none */
+	if (slot->clock.state == UNC_CLOCK_UNASKED) { /* with a threshold it is none */
 		plain = unc_clock_code(s, event);
-		slot->clock.is = plain && unc_code_same(plain, &slot->code);
-		slot->clock.asked = true;
+		slot->clock.state = plain && unc_code_same(plain, &slot->code) ? UNC_CLOCK_WAITS
+									       : UNC_CLOCK_NONE;
 	}
-	return slot->clock.is;
+	return slot->clock.state != UNC_CLOCK_NONE;
+}
+
+void unc_clock_begin(struct unc_units *s, struct unc_slot *slot)
+{
+	if (!is_clock(s, slot))
+		return;
+	slot->clock.state = UNC_CLOCK_BEGUN;
+	slot->clock.total = slot->total;
+	slot->clock.seen = unc_slot_span(s, slot)->total.to;
 }
 
 /* Whether a slot is a clock that was read, and had its counter all of the time, as it was. */
@@ -102,16 +104,16 @@ static void join(struct unc_units *s, struct groups *groups, size_t read)
 	struct group *g = NULL;
 
 	slot->clock.group = NO_GROUP;
-	if (!tells(s, slot))
-		slot->clock.begun = false;
-	else
+	if (tells(s, slot))
 		g = find_group(s, groups, read);
+	else if (slot->clock.state == UNC_CLOCK_BEGUN)
+		slot->clock.state = UNC_CLOCK_WAITS;
 	if (!g)
 		return;
 	g->n++;
-	g->begins |= !slot->clock.begun;
+	g->begins |= slot->clock.state != UNC_CLOCK_BEGUN;
 	g->best = fmax(g->best, slot->clock.best);
-	if (!slot->clock.begun)
+	if (slot->clock.state != UNC_CLOCK_BEGUN)
 		return;
 	unc_seen_join(&g->from, slot->clock.seen);
 	unc_seen_join(&g->to, unc_slot_span(s, slot)->total.to);
@@ -150,7 +152,7 @@ static void judge(struct unc_units *s, const struct group *g, struct unc_slot *s
 	double most = (double)g->most, before = g->best * (double)span;
 	double count = (double)counted(slot);
 	double at_most = count + HANDFUL + UNC_FASTEST_PER_NS * (double)looks;
-	bool told = slot->clock.begun && slot->total;
+	bool told = slot->clock.state == UNC_CLOCK_BEGUN && slot->total;
 
 	if (told && at_most < 0.99 * fmax(most, before)) /* its control may be another's by now */
 		unc_units_verify_unit(s, slot->instance);

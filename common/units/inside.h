@@ -126,6 +126,11 @@ static inline int unc_op_errno(const struct unc_reg_op *op)
 }
 /* Counter register of a slot, once a programmable one has been assigned. */
 uint16_t unc_slot_register(const struct unc_table *, const struct unc_slot *, unsigned counter);
+/* Bit i: a slot has to count in turn i. */
+static inline uint64_t unc_units_turns(const struct unc_units *s, const struct unc_slot *slot)
+{
+	return s->wanted[slot->instance].always ? UINT64_MAX : slot->turns;
+}
 /* What a slot needs of a filter; NULL: it does not look at it. */
 const struct unc_code_filter *unc_slot_filter(const struct unc_slot *, uint16_t reg);
 /* Slots of an instance that count now, or in any turn, in the order they were added: at most
@@ -151,21 +156,14 @@ int unc_units_restore(struct unc_units *, struct unc_plan *, struct unc_error *e
 
 /* ---- loss.c: a slot means nothing from now on: the first cause counts. */
 void unc_units_lose(struct unc_units *, struct unc_slot *, const struct unc_loss *);
-/* Whether it is, and was not taken up again. */
-static inline bool unc_slot_lost(const struct unc_slot *slot)
-{
-	return slot->lost.why != UNC_LOST_NOT && !slot->back;
-}
 /* All slots of a unit that do not always run: now, or in each turn. */
 void unc_units_lose_unit(struct unc_units *, uint32_t instance, enum unc_extent,
 			 const struct unc_loss *);
 void unc_units_lose_frozen(struct unc_units *, uint32_t instance, enum unc_extent);
-/* What was lost of a unit may be tried again: a second after it was lost, then after twice the time
+/* Something that a unit has to count now is lost and may be tried again: a second after it was lost, then after twice the time
  * each, at most 64; where it has counted for longer than that, after a second again. */
 bool unc_units_is_due(const struct unc_units *, uint32_t instance);
 void unc_units_put_off(struct unc_units *, uint32_t instance);
-/* Whether not all that it has to count now is lost. */
-bool unc_units_has_left(const struct unc_units *, uint32_t instance);
 /* What was tried, and not lost again, counts from 0. */
 void unc_units_take_up(struct unc_units *, uint32_t instance);
 /* A unit that cannot be had is left out of the running turn: nothing that it was to count is. An
@@ -198,10 +196,10 @@ int unc_units_unfreeze(struct unc_units *, uint64_t sockets, struct unc_error *e
 
 /* ---- claim.c: units that go on when the turn changes come first. */
 void unc_units_sort(struct unc_units *);
-/* Those of which something is lost that is due become claims once more; before, whether one that
- * counts still would find counters for all. */
+/* Those of which something is lost that is due become claims once more. Before, what counts still
+ * there is freed, to be claimed anew with the rest: it misses the moment between. */
+void unc_units_free_due(struct unc_units *);
 int unc_units_claim_again(struct unc_units *, struct unc_error *err);
-bool unc_units_would_fit(struct unc_units *, uint32_t instance);
 
 /* ---- turn.c: the counter of a slot that stays is not there for others. */
 void unc_units_add_other(const struct unc_units *, const struct unc_slot *, struct unc_others *);
@@ -244,7 +242,7 @@ int unc_units_prove(struct unc_units *, const struct unc_unit_methods *self, siz
 int unc_units_prove_again(struct unc_units *, const struct unc_unit_methods *self, size_t first,
 			  enum unc_check_kind, struct unc_error *err);
 /* clocks.c: what a slot counts from the last look on is compared. */
-void unc_clock_begin(const struct unc_units *, struct unc_slot *);
+void unc_clock_begin(struct unc_units *, struct unc_slot *);
 /* verify.c: before programming: gets ready to read the controls back. */
 int unc_units_verify_prepare(struct unc_units *, struct unc_error *err);
 /* Right after it: the controls are read back; a unit of which one does not hold what was written is

@@ -27,13 +27,14 @@ void unc_units_lose(struct unc_units *s, struct unc_slot *slot, const struct unc
 	uint64_t ns = unc_machine_now(s->platform->machine);
 
 	s->flawed = true;
-	if (wanted->tried)
+	if (wanted->claimed == UNC_TRIED) {
 		wait_longer(wanted, ns);
-	wanted->tried = false;
-	if (unc_slot_lost(slot))
+		wanted->claimed = UNC_CLAIMED;
+	}
+	if (slot->life == UNC_LOST)
 		return;
 	slot->lost = *loss;
-	slot->back = false;
+	slot->life = UNC_LOST;
 	if (ns < wanted->again_ns)
 		return;
 	if (ns - wanted->again_ns > wanted->wait_ns)
@@ -41,27 +42,15 @@ void unc_units_lose(struct unc_units *s, struct unc_slot *slot, const struct unc
 	wait_longer(wanted, ns);
 }
 
-/* Whether a unit has to count something now that is lost, or something that is not. */
-static bool has_slot(const struct unc_units *s, uint32_t instance, bool lost)
-{
-	for (int i = s->wanted[instance].head; i != UNC_END; i = s->slot[i].next) {
-		const struct unc_slot *slot = &s->slot[i];
-
-		if (unc_units_needed(s, slot) && unc_slot_lost(slot) == lost)
-			return true;
-	}
-	return false;
-}
-
 bool unc_units_is_due(const struct unc_units *s, uint32_t instance)
 {
-	return has_slot(s, instance, true) &&
-	       unc_machine_now(s->platform->machine) >= s->wanted[instance].again_ns;
-}
+	int i = s->wanted[instance].head;
 
-bool unc_units_has_left(const struct unc_units *s, uint32_t instance)
-{
-	return has_slot(s, instance, false) || !has_slot(s, instance, true);
+	while (i != UNC_END &&
+	       !(s->slot[i].life == UNC_LOST && unc_units_turns(s, &s->slot[i]) >> s->turn & 1))
+		i = s->slot[i].next;
+	return i != UNC_END &&
+	       unc_machine_now(s->platform->machine) >= s->wanted[instance].again_ns;
 }
 
 void unc_units_put_off(struct unc_units *s, uint32_t instance)
@@ -73,20 +62,22 @@ void unc_units_take_up(struct unc_units *s, uint32_t instance)
 {
 	struct unc_wanted *wanted = &s->wanted[instance];
 
-	for (int i = wanted->head; i != UNC_END && wanted->tried; i = s->slot[i].next) {
+	for (int i = wanted->head; i != UNC_END && wanted->claimed == UNC_TRIED;
+	     i = s->slot[i].next) {
 		struct unc_slot *slot = &s->slot[i];
 
-		if (!unc_units_active(s, slot) || !unc_slot_lost(slot))
+		if (!unc_units_active(s, slot) || slot->life != UNC_LOST)
 			continue;
-		slot->back = true;
+		slot->life = UNC_TAKEN_UP;
 		slot->total = slot->reported = slot->delta = 0;
 		slot->reported_unread = slot->late = 0;
 		slot->span = (struct unc_span){.before = slot->span.before,
 					       .total.to = slot->span.total.to};
 	}
-	if (wanted->tried)
+	if (wanted->claimed == UNC_TRIED) {
 		wanted->again_ns = unc_machine_now(s->platform->machine);
-	wanted->tried = false;
+		wanted->claimed = UNC_CLAIMED;
+	}
 }
 
 void unc_units_tell_back(struct unc_units *s)
@@ -94,10 +85,10 @@ void unc_units_tell_back(struct unc_units *s)
 	for (size_t i = 0; i < s->n_slots && s->flawed; i++) {
 		const struct unc_run_time *time = &s->slot[i].span.total.time;
 
-		if (!s->slot[i].back || !(time->ran + time->idle))
+		if (s->slot[i].life != UNC_TAKEN_UP || !(time->ran + time->idle))
 			continue;
 		s->slot[i].lost = (struct unc_loss){.why = UNC_LOST_NOT};
-		s->slot[i].back = false;
+		s->slot[i].life = UNC_SOUND;
 	}
 }
 
@@ -122,12 +113,13 @@ int unc_units_leave_out(struct unc_units *s, uint32_t instance, const struct unc
 	if (!s->failed.code)
 		s->failed = *why;
 	left->out = *why;
-	s->wanted[instance].claimed = false;
 	for (int i = s->wanted[instance].head; i != UNC_END; i = s->slot[i].next) {
-		s->slot[i].spare = false; /* what does not have to count now has its own turn */
+		s->slot[i].counts =
+			UNC_IN_ITS_TURNS; /* what does not have to count now has its own turn */
 		if (unc_units_active(s, &s->slot[i]))
 			unc_units_lose(s, &s->slot[i], &(struct unc_loss){.why = UNC_LOST_OUT});
 	}
+	s->wanted[instance].claimed = UNC_FREE;
 	return 0;
 }
 

@@ -214,13 +214,13 @@ static void set_value(const struct unc_units *s, struct unc_ledger_record *r, ui
 }
 
 static int note_setting(struct unc_units *s, const struct unc_claim *u, struct unc_setting *setting,
-			enum unc_ledger_role role, struct unc_error *err)
+			struct unc_error *err)
 {
+	bool filter = s->platform->table->reg[setting->reg].role == UNC_ROLE_OTHER;
+	enum unc_ledger_role role = filter ? UNC_HELD_FILTER : UNC_HELD_CONTROL;
 	struct unc_ledger_record r;
 	int rc;
 
-	if (setting->stays)
-		return 0;
 	if (!begin_record(s, u->instance, setting->reg, role, setting->by == UNC_JOINED,
 			  setting->found, &r))
 		return 0;
@@ -244,7 +244,7 @@ static int note_unit(struct unc_units *s, struct unc_claim *u, struct unc_error 
 	struct unc_ledger_record r;
 	int rc;
 
-	if (!u->n_controls || u->stays || type->unit_ctl == UNC_NONE || !type->steps_freeze.n ||
+	if (!u->n_controls || u->n_staying || type->unit_ctl == UNC_NONE || !type->steps_freeze.n ||
 	    (u->company && !unc_units_record(s, u->instance, type->unit_ctl)) ||
 	    !begin_record(s, u->instance, type->unit_ctl, UNC_HELD_UNIT, false, u->unit_ctl, &r))
 		return 0;
@@ -275,13 +275,12 @@ int unc_units_note(struct unc_units *s, size_t first, struct unc_error *err)
 	unc_ledger_gather(s->platform->ledger);
 	for (size_t i = first; i < s->n_claims && rc == 0; i++) {
 		struct unc_claim *u = &s->claim[i];
+		struct unc_setting *one = NULL;
 
 		s->programs |= u->n_controls != 0;
 		rc = note_unit(s, u, err);
-		for (size_t k = 0; k < u->n_controls && rc == 0; k++)
-			rc = note_setting(s, u, &u->control[k], UNC_HELD_CONTROL, err);
-		for (size_t k = 0; k < u->n_filters && rc == 0; k++)
-			rc = note_setting(s, u, &u->filter[k], UNC_HELD_FILTER, err);
+		while (rc == 0 && (one = unc_claim_next(u, one)) != NULL)
+			rc = note_setting(s, u, one, err);
 	}
 	failed = unc_ledger_write(s->platform->ledger, rc ? NULL : err);
 	return rc ? rc : failed;
@@ -338,8 +337,6 @@ static void settle_setting(const struct unc_units *s, const struct unc_claim *u,
 {
 	const struct unc_ledger_record *r = own_record(s, u->instance, setting->reg);
 
-	if (setting->stays)
-		return;
 	/* Where noting came to an end before it, nothing has been written. */
 	if (setting->state == UNC_PLANNED || other_holder(s, r) != UNC_LEDGER_NOBODY)
 		setting->state = UNC_NOT_OURS;
@@ -354,12 +351,10 @@ static void settle_setting(const struct unc_units *s, const struct unc_claim *u,
 void unc_units_settle(struct unc_units *s, size_t first)
 {
 	for (size_t i = first; i < s->n_claims; i++) {
-		struct unc_claim *u = &s->claim[i];
+		struct unc_setting *one = NULL;
 
-		for (size_t k = 0; k < u->n_controls; k++)
-			settle_setting(s, u, &u->control[k]);
-		for (size_t k = 0; k < u->n_filters; k++)
-			settle_setting(s, u, &u->filter[k]);
+		while ((one = unc_claim_next(&s->claim[i], one)) != NULL)
+			settle_setting(s, &s->claim[i], one);
 	}
 }
 
@@ -379,8 +374,6 @@ static void release_setting(struct unc_units *s, const struct unc_claim *u,
 	bool orphaned = u->company == UNC_LEFT || setting->state == UNC_UNRESTORED ||
 			(!restored && setting->by != UNC_JOINED);
 
-	if (setting->stays)
-		return;
 	release_record(s, u->instance, setting->reg, orphaned);
 	setting->state = UNC_PLANNED;
 }
@@ -407,13 +400,12 @@ void unc_units_release(struct unc_units *s, size_t first, const struct unc_plan 
 		mark_unrestored(s, restored);
 	unc_ledger_gather(s->platform->ledger);
 	for (size_t i = first; i < s->n_claims; i++) {
-		struct unc_claim *u = &s->claim[i];
+		const struct unc_claim *u = &s->claim[i];
+		struct unc_setting *one = NULL;
 
-		for (size_t k = 0; k < u->n_controls; k++)
-			release_setting(s, u, &u->control[k], restored != NULL);
-		for (size_t k = 0; k < u->n_filters; k++)
-			release_setting(s, u, &u->filter[k], restored != NULL);
-		if (u->n_controls && !u->stays)
+		while ((one = unc_claim_next(u, one)) != NULL)
+			release_setting(s, u, one, restored != NULL);
+		if (u->n_controls && !u->n_staying)
 			release_record(s, u->instance, t->type[u->instance->type].unit_ctl,
 				       u->company == UNC_LEFT);
 	}

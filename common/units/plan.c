@@ -60,8 +60,6 @@ static int add_settings(const struct unc_table *t, struct unc_plan *plan, const 
 		size_t i = found ? n - 1 - k : k; /* restored in the other order */
 
 		/* What somebody else has set as we need it is not ours to write. */
-		if (s[i].stays)
-			continue;
 		if (found ? s[i].state == UNC_NOT_OURS || u->company == UNC_LEFT
 			  : s[i].by == UNC_JOINED || (u->company && s[i].value == s[i].found))
 			continue;
@@ -86,7 +84,7 @@ static int add_step(const struct unc_table *t, struct unc_plan *plan, const stru
 
 	switch (step->kind) {
 	case UNC_STEP_WRITE:
-		if (u->stays)
+		if (u->n_staying)
 			return 0;
 		if (u->found == UNC_FOUND_STOPPED &&
 		    step->reg == t->type[u->instance->type].unit_ctl)
@@ -101,9 +99,11 @@ static int add_step(const struct unc_table *t, struct unc_plan *plan, const stru
 	case UNC_STEP_FILTERS:
 		return add_settings(t, plan, u, u->filter, u->n_filters, false, err);
 	case UNC_STEP_CONTROLS:
-		return add_settings(t, plan, u, u->control, u->n_controls, false, err);
+		return add_settings(t, plan, u, u->control + u->n_staying,
+				    u->n_controls - u->n_staying, false, err);
 	case UNC_STEP_RESTORE:
-		rc = add_settings(t, plan, u, u->control, u->n_controls, true, err);
+		rc = add_settings(t, plan, u, u->control + u->n_staying,
+				  u->n_controls - u->n_staying, true, err);
 		return rc < 0 ? rc : add_settings(t, plan, u, u->filter, u->n_filters, true, err);
 	case UNC_STEP_PRELOAD:
 		for (size_t i = 0; i < u->n_counters && rc == 0; i++)
@@ -147,8 +147,9 @@ int unc_plan_steps(const struct unc_table *t, const struct unc_claim *u, size_t 
 
 	*out = (struct unc_plan){0};
 	for (size_t i = 0; i < n; i++) {
-		const struct unc_range *steps = steps_of(&t->type[u[i].instance->type], what,
-							 u[i].stays || u[i].company != UNC_ALONE);
+		const struct unc_range *steps =
+			steps_of(&t->type[u[i].instance->type], what,
+				 u[i].n_staying || u[i].company != UNC_ALONE);
 
 		/* Where only free-running counters are read nothing is written. */
 		for (uint32_t k = 0; steps && k < steps->n && u[i].n_controls && rc == 0; k++)
@@ -173,6 +174,16 @@ struct unc_setting *unc_claim_setting(struct unc_claim *u, uint16_t reg)
 		if (u->filter[i].reg == reg)
 			return &u->filter[i];
 	return NULL;
+}
+
+struct unc_setting *unc_claim_next(const struct unc_claim *u, const struct unc_setting *last)
+{
+	size_t next = last ? (size_t)(last - u->control) + 1 : u->n_staying;
+
+	/* Both are in one row. */
+	if (next >= u->n_controls && next < u->room)
+		next = u->room;
+	return next < u->room + u->n_filters ? &u->control[next] : NULL;
 }
 
 static bool is_ours(const struct unc_claim *u, uint16_t reg)

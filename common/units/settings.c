@@ -344,18 +344,18 @@ int unc_settings_claim(struct unc_units *s, struct unc_claim *u, const struct un
 	int rc = 0;
 
 	u->company = o->n ? UNC_SHARED : UNC_ALONE;
-	if (!u->stays)
+	if (!u->n_staying)
 		u->unit_ctl = control;
-	if (!u->stays && o->n && is_idle(s, u->instance, found))
+	if (!u->n_staying && o->n && is_idle(s, u->instance, found))
 		u->found = UNC_FOUND_IDLE;
 	/* To let it go would hide from the others that they have missed something. */
-	if (!u->stays && unc_unit_frozen(t, u->instance, &control) > 0 &&
+	if (!u->n_staying && unc_unit_frozen(t, u->instance, &control) > 0 &&
 	    any_in_use(s, u->instance, found, true))
 		u->found = UNC_FOUND_STOPPED;
 	/* Who leads a lane is set first, and restored last. */
 	for (int leads = 1; leads >= 0; leads--)
 		for (size_t i = 0; i < a->n && rc == 0; i++)
-			if (!s->slot[a->slot[i]].stays &&
+			if (s->slot[a->slot[i]].counts != UNC_STAYS &&
 			    is_lead(t, type, &s->slot[a->slot[i]].code, a->counter[i]) == leads)
 				rc = set_slot(s, u, a, i, &o->others, found, err);
 	return rc;

@@ -6,6 +6,8 @@
  * next turn. A fixed counter always does. All of a unit begins anew where something of it is lost;
  * and its programmable counters do beside others, who may need them.
  */
+#include <string.h>
+
 #include "units/inside.h"
 
 void unc_units_add_other(const struct unc_units *s, const struct unc_slot *slot,
@@ -39,7 +41,7 @@ static bool leaves_room(const struct unc_units *s, uint32_t instance, unsigned t
 	size_t n = 0;
 
 	for (int i = s->wanted[instance].head; i != UNC_END; i = s->slot[i].next)
-		if (s->slot[i].stays)
+		if (s->slot[i].counts == UNC_STAYS)
 			unc_units_add_other(s, &s->slot[i], &stay);
 		else if ((s->slot[i].turns >> turn & 1) && s->slot[i].code.counter == UNC_NONE &&
 			 n < UNC_MAX_CODES)
@@ -49,7 +51,7 @@ static bool leaves_room(const struct unc_units *s, uint32_t instance, unsigned t
 }
 
 /* Filters are for several events, and a lane is led by one. */
-static void mark_claim(struct unc_units *s, struct unc_claim *u, unsigned turn)
+static void mark_slots(struct unc_units *s, struct unc_claim *u, unsigned turn)
 {
 	uint32_t instance = unc_units_number(s, u->instance);
 	struct unc_slot *slot = unc_units_next_short(s, instance, NULL);
@@ -61,10 +63,27 @@ static void mark_claim(struct unc_units *s, struct unc_claim *u, unsigned turn)
 		if (!unc_units_active(s, slot) || !setting || setting->state == UNC_NOT_OURS ||
 		    slot->code.n_filters || slot->code.lane || (!fixed && u->company))
 			continue;
-		slot->stays = true;
-		slot->stays = fixed || leaves_room(s, instance, turn);
-		setting->stays = slot->stays;
-		u->stays |= slot->stays;
+		slot->counts = UNC_STAYS;
+		if (!fixed && !leaves_room(s, instance, turn))
+			slot->counts = UNC_IN_ITS_TURNS;
+	}
+}
+
+/* The controls of slots that stay come first, and are counted. */
+static void mark_controls(const struct unc_units *s, struct unc_claim *u)
+{
+	for (size_t k = 0; k < u->n_controls; k++) {
+		const struct unc_setting one = u->control[k];
+		int i = s->wanted[unc_units_number(s, u->instance)].head;
+
+		while (i != UNC_END && (s->slot[i].counts != UNC_STAYS ||
+					unc_units_control(s, &s->slot[i]) != one.reg))
+			i = s->slot[i].next;
+		if (i == UNC_END)
+			continue;
+		memmove(&u->control[u->n_staying + 1], &u->control[u->n_staying],
+			(k - u->n_staying) * sizeof(one));
+		u->control[u->n_staying++] = one;
 	}
 }
 
@@ -74,7 +93,7 @@ static bool may_go_on(const struct unc_units *s, const struct unc_claim *u)
 	const struct unc_wanted *wanted = &s->wanted[unc_units_number(s, u->instance)];
 	int i = wanted->head;
 
-	while (i != UNC_END && !unc_slot_lost(&s->slot[i]))
+	while (i != UNC_END && s->slot[i].life != UNC_LOST)
 		i = s->slot[i].next;
 	return i == UNC_END && wanted->claimed && u->by == &unc_registers && !s->guest;
 }
@@ -86,11 +105,14 @@ void unc_units_mark_staying(struct unc_units *s, enum unc_extent extent, size_t 
 		struct unc_claim *u = &s->claim[i];
 		int k = s->wanted[unc_units_number(s, u->instance)].head;
 
-		if (extent == UNC_TURN && may_go_on(s, u))
-			mark_claim(s, u, (s->turn + 1) % s->n_turns);
+		if (extent == UNC_TURN && may_go_on(s, u)) {
+			mark_slots(s, u, (s->turn + 1) % s->n_turns);
+			mark_controls(s, u);
+		}
 		for (; k != UNC_END && extent == UNC_TURN; k = s->slot[k].next) {
-			s->slot[k].spare = s->slot[k].stays;
-			s->slot[k].steady &= s->slot[k].stays;
+			s->slot[k].steady &= s->slot[k].counts == UNC_STAYS;
+			if (s->slot[k].counts == UNC_SPARE)
+				s->slot[k].counts = UNC_IN_ITS_TURNS;
 		}
 	}
 }
@@ -101,11 +123,10 @@ void unc_units_unmark(struct unc_units *s, size_t first)
 		struct unc_claim *u = &s->claim[i];
 		int n = s->wanted[unc_units_number(s, u->instance)].head;
 
-		u->stays = false;
-		for (size_t k = 0; k < u->n_controls; k++)
-			u->control[k].stays = false;
+		u->n_staying = 0;
 		for (; n != UNC_END; n = s->slot[n].next)
-			s->slot[n].stays = false;
+			if (s->slot[n].counts == UNC_STAYS)
+				s->slot[n].counts = UNC_SPARE;
 	}
 }
 
@@ -115,15 +136,12 @@ void unc_units_drop_ended(struct unc_units *s, size_t first)
 
 	for (size_t i = first; i < s->n_claims; i++) {
 		struct unc_claim *u = &s->claim[i];
-		size_t n = 0;
 
-		for (size_t k = 0; k < u->n_controls; k++)
-			if (u->control[k].stays)
-				u->control[n++] = u->control[k];
-		u->n_controls = n;
+		u->n_controls = u->n_staying;
 		u->n_filters = u->n_counters = 0; /* what stays is not set again */
-		s->wanted[unc_units_number(s, u->instance)].claimed = u->stays;
-		if (u->stays)
+		s->wanted[unc_units_number(s, u->instance)].claimed =
+			u->n_staying ? UNC_CLAIMED : UNC_FREE;
+		if (u->n_staying)
 			s->claim[n_claims++] = *u;
 	}
 	s->n_claims = n_claims;

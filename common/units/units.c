@@ -53,14 +53,9 @@ uint16_t unc_units_control(const struct unc_units *s, const struct unc_slot *slo
 	return unc_type_ctl(type, t->reg[slot->ctr].number);
 }
 
-bool unc_units_needed(const struct unc_units *s, const struct unc_slot *slot)
-{
-	return (slot->turns >> s->turn & 1) || s->wanted[slot->instance].always;
-}
-
 bool unc_units_active(const struct unc_units *s, const struct unc_slot *slot)
 {
-	return slot->spare || unc_units_needed(s, slot);
+	return slot->counts != UNC_IN_ITS_TURNS || unc_units_turns(s, slot) >> s->turn & 1;
 }
 
 size_t unc_units_slots_of(const struct unc_units *s, uint32_t instance, enum unc_extent extent,
@@ -107,7 +102,10 @@ void unc_slot_part(struct unc_units *s, struct unc_slot *slot)
 	uint32_t self = (uint32_t)(slot - s->slot), heir = self;
 
 	slot->span = *unc_slot_span(s, slot);
-	for (size_t i = 0; i < s->n_reads && slot->leads; i++) {
+	if (slot->leader != self)
+		s->slot[slot->leader].n_led--;
+	slot->leader = self;
+	for (size_t i = 0; i < s->n_reads && slot->n_led; i++) {
 		struct unc_slot *other = &s->slot[s->read_slot[i]];
 
 		if (other == slot || other->leader != self)
@@ -115,12 +113,12 @@ void unc_slot_part(struct unc_units *s, struct unc_slot *slot)
 		if (heir == self) { /* who leads is read first */
 			heir = s->read_slot[i];
 			other->span = slot->span;
+		} else {
+			s->slot[heir].n_led++;
 		}
 		other->leader = heir;
-		s->slot[heir].leads |= other != &s->slot[heir];
+		slot->n_led--;
 	}
-	slot->leader = self;
-	slot->leads &= heir == self; /* those that are not read now */
 }
 
 /* Whether a slot that is read comes behind its leader, or is it, between the same stamps. */
@@ -157,7 +155,7 @@ void unc_units_find_leaders(struct unc_units *s)
 			stamp++;
 		if (!s->wanted[slot->instance].by->timed)
 			slot->leader = s->read_slot[stamp->first];
-		s->slot[slot->leader].leads |= slot != &s->slot[slot->leader];
+		s->slot[slot->leader].n_led += slot != &s->slot[slot->leader];
 	}
 }
 

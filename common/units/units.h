@@ -96,10 +96,9 @@ struct unc_slot {
 	double rate;             /* more in a ns than it can count */
 	uint64_t sure_ns;        /* in which it cannot wrap, at that rate */
 	uint32_t leader;         /* slot whose span is its own, too */
+	uint32_t n_led;          /* others, whose leader it is */
 	uint32_t instance;       /* index into platform->instances */
-	bool leads;              /* others, perhaps: their leader is this */
 	bool begin;              /* programmed, and not read since */
-	bool back;               /* taken up again, from 0 on, and not read since */
 	int16_t unread;          /* errno of a read that failed; the next may be right again */
 	int16_t reported_unread; /* of the one where the last interval ended */
 	int16_t late;            /* of the one where it began */
@@ -109,24 +108,36 @@ struct unc_slot {
 		uint8_t why;  /* enum unc_loss_kind; 0: it is not lost */
 		uint16_t reg; /* index into table->reg */
 		uint64_t value;
-	} lost;               /* until its unit is taken up again */
+	} lost;               /* why, while it is UNC_LOST or UNC_TAKEN_UP */
+	enum {                /* whether what it counts means something; what is lost goes round: */
+	       UNC_SOUND,     /* it does; so it is where counting begins */
+	       UNC_LOST,      /* it does not (unc_units_lose) */
+	       UNC_TAKEN_UP   /* its unit counts again, and it from 0 on (unc_units_take_up); */
+	} life;               /* once it was measured it is told so (unc_units_tell_back) */
 	struct unc_span span; /* of those that it leads; else it means nothing */
 
 	struct unc_code code;
-	const char *name;       /* of who wants it, for sentences */
-	int next;               /* next slot of the same instance, UNC_END */
-	uint64_t turns;         /* bit i: it has to count in turn i */
-	bool spare;             /* in this turn it has not to, but a counter was left for it */
-	bool stays;             /* at a change of the turn: it goes on, on its counter */
-	bool steady;            /* it has counted since the start */
-	bool alone;             /* its counter ends intervals, and is set again each time */
-	uint64_t start;         /* what its counter was set to; 0: it was left as it was */
-	uint64_t at;            /* what a program wants that to be; 0: it has no wish */
-	uint32_t allowed;       /* counters, before a program has chosen one; 0: it has not */
-	struct {                /* for clocks.c alone: */
-		bool asked, is; /* whether it is one */
-		uint8_t group;  /* of a comparison that is made */
-		bool begun;     /* a comparison, where it had counted so much: */
+	const char *name;        /* of who wants it, for sentences */
+	int next;                /* next slot of the same instance, UNC_END */
+	uint64_t turns;          /* bit i: it has to count in turn i */
+	enum {                   /* whether it counts when it does not have to: */
+	       UNC_IN_ITS_TURNS, /* no; so it is where counting begins */
+	       UNC_SPARE,        /* a counter was left for it in this turn, until that ends */
+	       UNC_STAYS /* the turn changes, and it goes on, on its counter; then UNC_SPARE */
+	} counts;
+	bool steady;      /* it has counted since the start */
+	bool alone;       /* its counter ends intervals, and is set again each time */
+	uint64_t start;   /* what its counter was set to; 0: it was left as it was */
+	uint64_t at;      /* what a program wants that to be; 0: it has no wish */
+	uint32_t allowed; /* counters, before a program has chosen one; 0: it has not */
+	struct {          /* for clocks.c alone: */
+		enum {
+			UNC_CLOCK_UNASKED, /* whether it is one: then one of the others */
+			UNC_CLOCK_NONE,
+			UNC_CLOCK_WAITS, /* what it counts is not compared, for now */
+			UNC_CLOCK_BEGUN  /* it is from where it had counted so much: */
+		} state;
+		uint8_t group; /* of a comparison that is made */
 		uint64_t total;
 		struct unc_seen seen; /* when */
 		double best;          /* counts in a ns, at its fastest */
@@ -142,10 +153,14 @@ struct unc_slot {
 struct unc_wanted {
 	int head;                          /* first slot, UNC_END */
 	const struct unc_unit_methods *by; /* who counts for us there, since counting began */
-	bool always;  /* all that is wanted there fits at once: it takes no turns */
-	bool tried;   /* what was lost there is tried again */
-	bool claimed; /* it is ours to count on now: not left out, in the running turn */
-	enum {        /* whether it counts, since counting began */
+	bool always;         /* all that is wanted there fits at once: it takes no turns */
+	enum {               /* whether it is ours to count on now: */
+	       UNC_FREE = 0, /* no: left out, its turn is over, or something of it is due */
+	       UNC_CLAIMED,  /* yes */
+	       UNC_TRIED     /* yes, and what was lost there is tried again: until it is taken up,
+			      * or something is lost once more; then UNC_CLAIMED */
+	} claimed;
+	enum { /* whether it counts, since counting began */
 	       UNC_UNPROVEN,
 	       UNC_COUNTS,
 	       UNC_STANDS, /* it cannot be frozen: nothing drives it, and 0 is true */
@@ -227,8 +242,7 @@ unsigned unc_slot_width(const struct unc_table *, const struct unc_slot *);
 double unc_slot_most(const struct unc_slot *, uint64_t ns); /* that it can count in a time */
 /* The control register of an active slot; UNC_NONE: it has none. */
 uint16_t unc_units_control(const struct unc_units *, const struct unc_slot *);
-/* Whether a slot has to count in the running turn; whether it does. */
-bool unc_units_needed(const struct unc_units *, const struct unc_slot *);
+/* Whether a slot counts in the running turn. */
 bool unc_units_active(const struct unc_units *, const struct unc_slot *);
 /* "cbo3 (socket 1)" */
 void unc_unit_text(const struct unc_units *, const struct unc_instance *, char *buf, size_t size);

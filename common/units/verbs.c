@@ -160,7 +160,7 @@ static int forget(struct unc_units *s, enum unc_extent extent, size_t first, str
 {
 	(void)err;
 	for (size_t i = first; i < s->n_claims; i++)
-		s->wanted[unc_units_number(s, s->claim[i].instance)].claimed = false;
+		s->wanted[unc_units_number(s, s->claim[i].instance)].claimed = UNC_FREE;
 	keep_claimed(s);
 	unc_units_drop_ended(s, first);
 	if (extent == UNC_ALL) {
@@ -281,7 +281,8 @@ static void begin(struct unc_units *s)
 {
 	for (size_t i = 0; i < s->n_slots; i++) {
 		s->slot[i].lost = (struct unc_loss){0};
-		s->slot[i].back = false;
+		s->slot[i].life = UNC_SOUND;
+		s->slot[i].n_led = 0;
 		s->slot[i].unread = 0;
 		s->slot[i].span = (struct unc_span){0};
 		s->slot[i].leader = (uint32_t)i;
@@ -348,20 +349,6 @@ static int start(struct unc_units *s, size_t first, struct unc_error *err)
 	return rc;
 }
 
-/* What counts still on units of which something is lost is claimed anew with the rest: it misses
- * the moment between. */
-static void release_due(struct unc_units *s)
-{
-	for (uint32_t i = 0; i < s->platform->instances.n; i++) {
-		if (!s->wanted[i].claimed || !unc_units_is_due(s, i))
-			continue;
-		if (unc_units_has_left(s, i) && !unc_units_would_fit(s, i))
-			unc_units_put_off(s, i);
-		else
-			s->wanted[i].claimed = false;
-	}
-}
-
 /* The lock is held. */
 static bool take_again(struct unc_units *s)
 {
@@ -369,7 +356,7 @@ static bool take_again(struct unc_units *s)
 	bool any;
 	int rc = unc_units_reclaim(s, UNC_TURN, UNC_BELIEVED, NULL);
 
-	release_due(s);
+	unc_units_free_due(s);
 	if (rc == 0)
 		rc = end_left(s, 0, NULL);
 	first = s->n_claims;
@@ -378,7 +365,7 @@ static bool take_again(struct unc_units *s)
 	if (rc == 0)
 		rc = start(s, first, NULL);
 	for (size_t i = first; i < s->n_claims && rc < 0; i++)
-		s->wanted[unc_units_number(s, s->claim[i].instance)].claimed = false;
+		s->wanted[unc_units_number(s, s->claim[i].instance)].claimed = UNC_FREE;
 	if (rc < 0)
 		end_left(s, 0, NULL);
 	any = s->n_claims > first;

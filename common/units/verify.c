@@ -204,7 +204,7 @@ int unc_units_verify_begin(struct unc_units *s, size_t first, struct unc_error *
 		for (size_t k = 0; k < back.n && rc == 0; k++) {
 			struct unc_setting *setting = unc_claim_setting(u, back.tag[k].reg);
 
-			if (setting && !setting->stays && !back.op[k].error &&
+			if (setting && setting->state != UNC_SHOWN && !back.op[k].error &&
 			    take_shown(s, u, setting, back.op[k].value, &why) < 0)
 				rc = unc_units_leave_out(s, unc_units_number(s, u->instance), &why,
 							 err);
