@@ -336,6 +336,44 @@ static void test_contents(void)
 	fake_free(&root);
 }
 
+/* What is unpacked is judged as a tar is. */
+static void test_folder(void)
+{
+	static const struct {
+		const char *change, *sentence;
+	} cases[] = {
+		{"ln -s ../../etc proc/x", "a link in it leads elsewhere"},
+		{"mkfifo proc/x", "a file of it cannot be read"},
+		{"echo 1 >proc/x.values", "values of what is no device"},
+		{"echo x >errors; echo 'version 2' >libuncore-dump", "it is of another version"},
+		{"echo x >errors", "a line of `errors` is not understood"},
+		{"mv libuncore-dump x; ln -s x libuncore-dump", "libuncore-dump cannot be read"},
+		{"rm libuncore-dump; mkdir libuncore-dump", "libuncore-dump cannot be read"},
+		{"mkdir -p $(printf 'a/%.0s' $(seq 60))", "a path in it leads outside"},
+	};
+	char command[2000], folder[340], want[600];
+
+	begin();
+	make();
+	snprintf(folder, sizeof(folder), "%s/unpacked//", root.path);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(command, sizeof(command),
+			 "rm -rf %s && mkdir %s && cd %s && tar xf %s && { %s; }", folder, folder,
+			 folder, file, cases[i].change);
+		CU_ASSERT_FATAL(system(command) == 0);
+		CHECK_NUMBER(unc_fs_open(folder, &fs, &err), UNC_ERR_INVALID);
+		snprintf(want, sizeof(want), "%s is no dump that can be replayed: %s", folder,
+			 cases[i].sentence);
+		CHECK_TEXT(err.text, want);
+	}
+	snprintf(command, sizeof(command), "rm -rf %s && mkdir %s && cd %s && tar xf %s ", folder,
+		 folder, folder, file);
+	CU_ASSERT_FATAL(system(command) == 0);
+	open_root(folder); /* whatever stands behind its name */
+	check_replay();
+	fake_free(&root);
+}
+
 static void test_large(void)
 {
 	begin();
@@ -418,6 +456,7 @@ int main(void)
 		{"cut short anywhere", test_short},
 		{"paths and links outside, odd entries", test_paths},
 		{"another version, and what is not understood", test_contents},
+		{"a folder in which something is wrong", test_folder},
 		{"two GiB", test_large},
 		{"noise", test_noise},
 		{"a file that exists, or cannot be written whole", test_save},
