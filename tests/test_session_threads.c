@@ -105,7 +105,7 @@ static void test_watch_interval(void)
 	add(s, "cbo0.TOR_OCCUPANCY:ALL:socket=0");
 	start(s);
 	CHECK_NEAR(s->watch_seconds, 17592186044416.0 / (5e9 * 20) / 16, 1e-9);
-	CU_ASSERT(s->watched);
+	CU_ASSERT(s->watch != UNC_UNWATCHED);
 	unc_session_free(s);
 	unc_platform_close(p);
 }

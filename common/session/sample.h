@@ -17,7 +17,7 @@ struct unc_trigger {
 	const struct unc_instance *ubox; /* has the status of the socket */
 	uint64_t bit;                    /* in the status of the unit; 0: has none */
 	uint64_t freeze;                 /* bits of the control by which its carry freezes */
-	bool freezes;                    /* the hardware freezes at its carry */
+	uint8_t freezes;                 /* what the hardware does at its carry: UNC_FREEZES_* */
 	bool carried;
 	size_t global_op, status_op; /* among sample.look; SIZE_MAX: none */
 };

@@ -217,7 +217,7 @@ static const struct unc_unit *next_missing(struct unc_session *s, struct unc_ses
 	unc_session_find_without(s, item);
 	while (!missing && unc_session_next_unit(s, item, unit)) {
 		missing = unit->missing;
-		if (!missing && !item->none &&
+		if (!missing && !item->emptied &&
 		    (slot = unc_session_flawed(s, item, unit->instance)) != NULL)
 			missing = unc_units_tell_lost(&s->units, slot);
 	}

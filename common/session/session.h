@@ -69,7 +69,7 @@ struct unc_session_item {
 	double memory_peak;    /* for the formula */
 	unsigned units, of;    /* that are measured, that it is about */
 	unsigned without;      /* of the first: a counter there means nothing now */
-	bool none;             /* nothing is left without them of a measure: it has no value */
+	unsigned emptied;      /* measures of which nothing is left then: it has no value */
 	uint32_t only;         /* slot that is all of it: an event of one unit; UINT32_MAX */
 	uint64_t waits;        /* bit i: it is measured in pass i, and not always */
 	uint64_t seen;   /* of these, those of its interval; all: the last read has ended it */
@@ -139,7 +139,11 @@ struct unc_session {
 	uint64_t base_width, from_width, to_width;
 
 	/* of platform->watch.lock: */
-	bool watched, seen_to; /* seen_to: now, without the lock */
+	enum {
+		UNC_UNWATCHED, /* not in the list of sessions */
+		UNC_WATCHED,   /* in it, from a start that needs it to the stop */
+		UNC_SEEN_TO    /* now, without the lock: then it is UNC_WATCHED again */
+	} watch;
 	struct unc_session *next_watched;
 	uint64_t due_ns; /* when something is to be done, of CLOCK_MONOTONIC */
 	/* of the session's lock: when to look in, and the look before */
@@ -182,19 +186,17 @@ struct unc_item_unit {
 bool unc_session_next_unit(const struct unc_session *, const struct unc_session_item *,
 			   struct unc_item_unit *);
 
-/* Finds the units that an item goes without now; what it is about, one after the other, a slot of
- * it that means nothing. NULL: it does. The lock is held. */
-void unc_session_find_without(struct unc_session *, struct unc_session_item *);
-bool unc_session_without(const struct unc_session *, uint32_t slot);
-const struct unc_slot *unc_session_flawed(const struct unc_session *,
-					  const struct unc_session_item *, uint32_t instance);
-
 /* session_add.c. What is named in a text, as an item. Where it cannot be counted (lacks, not NULL)
  * it is there all the same. On error the session is as before. */
 int unc_session_add_name(struct unc_session *, const struct unc_name *, const char *text,
 			 const struct unc_error *lacks);
 
-/* session_read.c: one look at the counters. The lock is held. */
+/* session_read.c. Finds the units that an item goes without now; a slot of it on one of them that
+ * means nothing, NULL: there is none. The lock is held. */
+void unc_session_find_without(struct unc_session *, struct unc_session_item *);
+const struct unc_slot *unc_session_flawed(const struct unc_session *,
+					  const struct unc_session_item *, uint32_t instance);
+/* One look at the counters. The lock is held. */
 int unc_session_look(struct unc_session *, enum unc_extent, struct unc_error *err);
 /* If it counts; or why it does not any more. */
 int unc_session_look_now(struct unc_session *);

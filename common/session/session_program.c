@@ -48,7 +48,7 @@ static int check_left(struct unc_session *s, struct unc_error *err)
 {
 	for (size_t i = 0; i < s->n_items && s->units.failed.code; i++) {
 		unc_session_find_without(s, &s->item[i]);
-		if (!s->item[i].lacks && !s->item[i].none)
+		if (!s->item[i].lacks && !s->item[i].emptied)
 			return 0;
 	}
 	*err = s->units.failed;

@@ -315,6 +315,92 @@ void unc_session_end_interval(struct unc_session *s)
 		end_item(s, &s->item[i], measured);
 }
 
+/* ---- units that an item goes without */
+
+enum flaw {
+	LOST,     /* for good */
+	UNREAD,   /* for this once */
+	IDLE,     /* others had its counter all the time */
+	UNPROVEN, /* nothing has shown whether its unit counts */
+	/* of the interval alone: */
+	LATE,      /* what was not read where it began is in it */
+	IDLE_IN_IT /* others had its counter all of it */
+};
+
+static bool has_flaw(const struct unc_session *s, uint32_t i, enum flaw flaw)
+{
+	const struct unc_slot *slot = &s->units.slot[i];
+	struct unc_run_time run = spell_of(s, i, flaw == IDLE_IN_IT)->time;
+
+	switch (flaw) {
+	case LOST:
+		return slot->lost.why != 0;
+	case UNREAD:
+		return slot->unread != 0;
+	case UNPROVEN:
+		return s->units.wanted[slot->instance].proof == UNC_UNSHOWN;
+	case LATE:
+		return slot->late != 0;
+	default:
+		return run.idle && !run.ran;
+	}
+}
+
+/* What a slot has counted up to now is nothing that a value could be made of. */
+static bool means_nothing(const struct unc_session *s, uint32_t i)
+{
+	return has_flaw(s, i, LOST) || has_flaw(s, i, UNREAD) || has_flaw(s, i, IDLE);
+}
+
+static bool is_without(const struct unc_session *s, uint32_t slot)
+{
+	return s->units.wanted[s->units.slot[slot].instance].without == s->asked;
+}
+
+/* How many slots of a measure are left without them. */
+static uint32_t count_left(const struct unc_session *s, const struct unc_measure *m)
+{
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < m->n_slots; i++)
+		left += !is_without(s, m->slot[i]);
+	return left;
+}
+
+void unc_session_find_without(struct unc_session *s, struct unc_session_item *item)
+{
+	s->asked++;
+	item->without = item->emptied = 0;
+	for (uint32_t k = 0; k < item->n_measures && s->units.flawed; k++) {
+		const struct unc_measure *m = &s->measure[item->measure[k]];
+
+		for (uint32_t i = 0; i < m->n_slots; i++) {
+			if (!means_nothing(s, m->slot[i]) || is_without(s, m->slot[i]))
+				continue;
+			s->units.wanted[s->units.slot[m->slot[i]].instance].without = s->asked;
+			item->without++;
+		}
+	}
+	for (uint32_t k = 0; k < item->n_measures && item->without; k++)
+		item->emptied += count_left(s, &s->measure[item->measure[k]]) == 0;
+	if (item->emptied) /* it is no sum over others */
+		item->without = 0;
+}
+
+const struct unc_slot *unc_session_flawed(const struct unc_session *s,
+					  const struct unc_session_item *item, uint32_t instance)
+{
+	for (uint32_t k = 0; k < item->n_measures; k++) {
+		const struct unc_measure *m = &s->measure[item->measure[k]];
+
+		for (uint32_t i = 0; i < m->n_slots; i++)
+			if (s->units.slot[m->slot[i]].instance == instance &&
+			    means_nothing(s, m->slot[i]))
+				return &s->units.slot[m->slot[i]];
+	}
+	return NULL;
+}
+
 /* ---- values */
 
 /* Of one pass that is known since the interval ended: its time is that of all items. */
@@ -339,7 +425,7 @@ static uint64_t aggregate(const struct unc_session *s, const struct unc_measure 
 		const struct unc_slot *slot = &s->units.slot[m->slot[i]];
 		uint64_t value = of->interval ? slot->delta : slot->total;
 
-		if (s->units.flawed && unc_session_without(s, m->slot[i]))
+		if (s->units.flawed && is_without(s, m->slot[i]))
 			continue;
 		n++;
 		if (!of->even)
@@ -375,47 +461,17 @@ static int evaluate(struct unc_session *s, const struct unc_session_item *item,
 	return unc_expr_eval(item->expr, s->scratch, &vars, value) ? UNC_ERR_RANGE : 0;
 }
 
-enum flaw {
-	LOST,     /* for good */
-	UNREAD,   /* for this once */
-	IDLE,     /* others had its counter all the time */
-	UNPROVEN, /* nothing has shown whether its unit counts */
-	/* of the interval alone: */
-	LATE,      /* what was not read where it began is in it */
-	IDLE_IN_IT /* others had its counter all of it */
-};
-
-static bool has_flaw(const struct unc_session *s, uint32_t i, enum flaw flaw)
-{
-	const struct unc_slot *slot = &s->units.slot[i];
-	struct unc_run_time run = spell_of(s, i, flaw == IDLE_IN_IT)->time;
-
-	switch (flaw) {
-	case LOST:
-		return slot->lost.why != 0;
-	case UNREAD:
-		return slot->unread != 0;
-	case UNPROVEN:
-		return s->units.wanted[slot->instance].proof == UNC_UNSHOWN;
-	case LATE:
-		return slot->late != 0;
-	default:
-		return run.idle && !run.ran;
-	}
-}
-
 /* The first slot of an item that has it. */
 static const struct unc_slot *find_slot(const struct unc_session *s,
 					const struct unc_session_item *item, enum flaw flaw)
 {
 	bool gone = flaw <= IDLE; /* it matters where no other unit is left */
 
-	for (uint32_t k = 0; k < item->n_measures && item->none >= gone; k++) {
+	for (uint32_t k = 0; k < item->n_measures && (item->emptied || !gone); k++) {
 		const struct unc_measure *m = &s->measure[item->measure[k]];
 
 		for (uint32_t i = 0; i < m->n_slots; i++)
-			if (unc_session_without(s, m->slot[i]) == gone &&
-			    has_flaw(s, m->slot[i], flaw))
+			if (is_without(s, m->slot[i]) == gone && has_flaw(s, m->slot[i], flaw))
 				return &s->units.slot[m->slot[i]];
 	}
 	return NULL;
@@ -438,7 +494,7 @@ static double measured(const struct unc_session *s, const struct unc_session_ite
 		const struct unc_measure *m = &s->measure[item->measure[k]];
 
 		for (uint32_t i = 0; i < m->n_slots; i++)
-			if (!unc_session_without(s, m->slot[i]))
+			if (!is_without(s, m->slot[i]))
 				least = fmin(least, slot_time(s, m->slot[i], of));
 	}
 	return least;
@@ -464,7 +520,7 @@ static double lateness(const struct unc_session *s, const struct unc_session_ite
 		for (uint32_t i = 0; i < m->n_slots; i++) {
 			const struct unc_spell *spell;
 
-			if (of->parts && unc_session_without(s, m->slot[i]))
+			if (of->parts && is_without(s, m->slot[i]))
 				continue;
 			if (s->units.slot[m->slot[i]].leader == leader) /* the same once more */
 				continue;
@@ -553,7 +609,7 @@ static void item_value(struct unc_session *s, struct unc_session_item *item,
 {
 	unsigned units;
 
-	if (start->parts || item->without || item->none)
+	if (start->parts || item->without || item->emptied)
 		unc_session_find_without(s, item);
 	units = item->units - item->without;
 	*v = (struct unc_value){
@@ -565,7 +621,7 @@ static void item_value(struct unc_session *s, struct unc_session_item *item,
 		v->flags |= UNC_VALUE_LOST;
 	else if (waits_for(s, item) || hardly_measured(s, v->seconds, start))
 		v->flags |= UNC_VALUE_WAITS;
-	if (v->flags & (UNC_VALUE_LOST | UNC_VALUE_WAITS) || item->none || v->seconds <= 0) {
+	if (v->flags & (UNC_VALUE_LOST | UNC_VALUE_WAITS) || item->emptied || v->seconds <= 0) {
 		v->seconds = 0;
 		return;
 	}

@@ -56,7 +56,7 @@ static void end(void *session)
 	for (size_t i = 0; i < sample->n; i++) {
 		const struct unc_trigger *t = &sample->trigger[i];
 
-		if (t->freezes && t->type->overflow.freezes == UNC_FREEZES_SOCKET)
+		if (t->freezes == UNC_FREEZES_SOCKET)
 			unc_units_drop_socket(&s->units, t->ubox);
 	}
 	unc_plan_free(&sample->look);
@@ -107,7 +107,7 @@ static int settle_freezing(struct unc_session *s, struct unc_error *err)
 		struct unc_trigger *t = &sample->trigger[i];
 		int rc = may_freeze(s, t, looked, others, err);
 
-		t->freezes = rc > 0;
+		t->freezes = rc > 0 ? t->type->overflow.freezes : UNC_FREEZES_NOTHING;
 		if (t->freezes)
 			rc = check_times(s, err);
 		if (rc < 0)
@@ -177,7 +177,7 @@ static int begin(void *session, struct unc_error *err)
 		/* A status that is kept with the freeze was cleared when counting began. */
 		if (rc == 0 && t->type->overflow.clear != t->type->unit_ctl)
 			rc = unc_trigger_clear(s, t, &clear, err);
-		if (rc == 0 && t->freezes && t->type->overflow.freezes == UNC_FREEZES_SOCKET)
+		if (rc == 0 && t->freezes == UNC_FREEZES_SOCKET)
 			rc = unc_units_note_socket(&s->units, t->ubox, err);
 	}
 	if (rc == 0 && sample->look.n)
@@ -195,7 +195,7 @@ static bool freezes(const void *session, const struct unc_instance *u, uint64_t 
 
 		if (!t->freezes || (u && t->instance != u))
 			continue;
-		if (!u || (o->freezes == UNC_FREEZES_UNIT &&
+		if (!u || (t->freezes == UNC_FREEZES_UNIT &&
 			   (o->status != t->type->unit_ctl || control & t->bit)))
 			return true;
 	}
@@ -419,7 +419,7 @@ static void describe(const struct unc_session *s, int others, struct unc_overflo
 		.counter = unc_reg_name(table, slot->ctr),
 		.count = s->units.slot[first->slot].delta,
 		.others = others,
-		.frozen = first->freezes,
+		.frozen = first->freezes != UNC_FREEZES_NOTHING,
 	};
 }
 

@@ -111,12 +111,12 @@ static void *watcher(void *user)
 			continue;
 		}
 		s->due_ns = UINT64_MAX; /* unless it is told meanwhile that it is earlier */
-		s->seen_to = true;
+		s->watch = UNC_SEEN_TO;
 		pthread_mutex_unlock(&w->lock);
 		due = see_to(s);
 		pthread_mutex_lock(&w->lock);
 		s->due_ns = due < s->due_ns ? due : s->due_ns;
-		s->seen_to = false;
+		s->watch = UNC_WATCHED;
 		pthread_cond_broadcast(&w->wake);
 	}
 	pthread_mutex_unlock(&w->lock);
@@ -138,7 +138,7 @@ int unc_session_watch(struct unc_session *s, struct unc_error *err)
 	s->due_ns = 0;
 	s->next_watched = w->first;
 	w->first = s;
-	s->watched = true;
+	s->watch = UNC_WATCHED;
 	if (!w->runs)
 		failed = unc_thread_new(&w->thread, watcher, w);
 	w->runs = failed == 0;
@@ -158,20 +158,22 @@ void unc_session_unwatch(struct unc_session *s)
 	pthread_t thread;
 	bool last;
 
-	if (!s->watched)
-		return;
 	pthread_mutex_lock(&w->lock);
+	if (s->watch == UNC_UNWATCHED) {
+		pthread_mutex_unlock(&w->lock);
+		return;
+	}
 	while (*link != s)
 		link = &(*link)->next_watched;
 	*link = s->next_watched;
-	s->watched = false;
 	thread = w->thread;
 	last = !w->first && w->runs; /* nobody needs it any more */
 	if (last)
 		w->runs = false;
 	pthread_cond_broadcast(&w->wake);
-	while (s->seen_to)
+	while (s->watch == UNC_SEEN_TO)
 		pthread_cond_wait(&w->wake, &w->lock);
+	s->watch = UNC_UNWATCHED;
 	pthread_mutex_unlock(&w->lock);
 	if (last)
 		pthread_join(thread, NULL);
