@@ -164,6 +164,30 @@ static void beside(void)
 	close_told(&t);
 }
 
+/* One half of the channels is the first node's, the other one the second's: 8 of Emerald Rapids, 64 bytes
+ * a count. Without a node a line is on all of them, and so is what other units count. */
+static void nodes(void)
+{
+	static const struct {
+		const char *line;
+		double at[2];
+	} lines[] = {{"1000000000 0 0 6400000000 0 0 1\n", {25e6, 0}},
+		     {"1000000000 1 0 6400000000 0 0 2\n", {0, 25e6}},
+		     {"1000000000 0 0 6400000000 0 0 0\n", {12.5e6, 12.5e6}},
+		     {"1000000000 0 0 6400000000 0\n", {12.5e6, 12.5e6}}};
+	struct told t = open_told("emerald-rapids", ",load=0,split=imc", "");
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		CU_ASSERT(fabs(counted(&t, "imc3.CAS_COUNT:RD", 0, lines[i].line) -
+			       lines[i].at[0]) < 100);
+		CU_ASSERT(fabs(counted(&t, "imc4.CAS_COUNT:RD", 0, lines[i].line) -
+			       lines[i].at[1]) < 100);
+		CHECK_NEAR(counted(&t, "memory_read_bytes", 0, lines[i].line), moved, 1e-6);
+	}
+	CHECK_NEAR(counted(&t, "llc_misses", 0, lines[0].line), moved / 64, 1e-6);
+	close_told(&t);
+}
+
 static uint64_t now_of(const struct told *t)
 {
 	return unc_sim_time(unc_machine_sim(t->p->machine));
@@ -190,11 +214,11 @@ static void clock_moves(void)
 static void malformed(void)
 {
 	static const char want[] =
-		"told=: line 1 is not NS SOCKET HOME READ WRITTEN [PCIE]: \"%s\"";
+		"told=: line 1 is not NS SOCKET HOME READ WRITTEN [PCIE [NODE]]: \"%s\"";
 	static const char *const lines[] = {
-		"1 0 0 0", "1 0 0 0 0 0 0", "1 0 0 0 x",  "1 0 0 -1 0",
-		"",        "1  0 0 0 0",    "1 0 0 0 0 ", "1 0 0 0x10 0",
-		"nothing", "1 0 0 0 1.5",   "1,0 0 0 0",  "1 0 0 99999999999999999999 0"};
+		"1 0 0 0", "1 0 0 0 0 0 0 0", "1 0 0 0 x",  "1 0 0 -1 0",
+		"",        "1  0 0 0 0",      "1 0 0 0 0 ", "1 0 0 0x10 0",
+		"nothing", "1 0 0 0 1.5",     "1,0 0 0 0",  "1 0 0 99999999999999999999 0"};
 	char text[160], told[64];
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
@@ -212,6 +236,11 @@ static void malformed(void)
 
 	CU_ASSERT(t.p == NULL);
 	CU_ASSERT(strstr(unc_open_error(), "told=: line 1: this machine has the sockets 0 to 1") !=
+		  NULL);
+	close_told(&t);
+	t = open_told("skylake-sp", "", "1 0 1 0 0 0 3\n");
+	CU_ASSERT(t.p == NULL);
+	CU_ASSERT(strstr(unc_open_error(), "told=: line 1: a socket has the nodes 1 and 2") !=
 		  NULL);
 	close_told(&t);
 }
@@ -284,6 +313,7 @@ int main(void)
 {
 	static const struct suite_test tests[] = {
 		{"beside a load, and by the kernel", beside},
+		{"nodes of a socket", nodes},
 		{"the clock moves by the lines alone", clock_moves},
 		{"lines that are none", malformed},
 		{"lines that are none, later", malformed_later},

@@ -138,8 +138,7 @@ void unc_sim_spent(const struct sim_block *block, uint64_t now, uint64_t spent[S
 {
 	time_spent(block->sim, now, spent);
 	if (block->sim->told)
-		unc_sim_told_moved(block->sim, block->moves, now,
-				   spent + unc_sim_phases(block->sim));
+		unc_sim_told_moved(block, now, spent + unc_sim_phases(block->sim));
 }
 
 /* ---- how much */

@@ -55,7 +55,8 @@ enum sim_choice {
 	SIM_TWICE,
 	SIM_NARROW,
 	SIM_EXCHANGED,
-	SIM_STICKY
+	SIM_STICKY,
+	SIM_SPLIT
 };
 
 struct sim_hidden {
@@ -314,9 +315,8 @@ void unc_sim_told_close(struct sim_told *); /* or NULL */
 const char *unc_sim_told_wrong(const struct unc_sim *);
 /* For how long, ns, the next lines are; from now on that is what happens. 0: no more have come. */
 uint64_t unc_sim_told_next(struct unc_sim *, uint64_t now);
-/* Bytes that were moved at a socket by then. */
-void unc_sim_told_moved(const struct unc_sim *, unsigned socket, uint64_t now,
-			uint64_t moved[UNC_N_FLOWS]);
+/* Bytes that were moved by then, as a unit sees them that has its share of its socket's. */
+void unc_sim_told_moved(const struct sim_block *, uint64_t now, uint64_t moved[UNC_N_FLOWS]);
 
 /* ---- sim_rate.c */
 /* Does its control let it count (freezing aside)? */

@@ -26,6 +26,8 @@
  *                  the units, chosen so, are wrong: they count all twice; their programmable
  *                  counters have two bits less than they should; they count what is moved at the
  *                  other end of the row of sockets; bits of controls that were ever set stay so
+ *   split=TYPE     one half of the units belongs to the first node of their socket's memory, the other
+ *                  to the second: told= says of which a line is
  *   wrap=soon      all counters hold 1000000 less than where they wrap; those that a session writes
  *                  then begin in the middle of their range
  *   numa=off       its kernel knows no nodes, and so not what is next to a PCI function
@@ -184,9 +186,9 @@ static int choose_units(struct unc_sim *sim, const char *option, const char *val
 static int take_word(struct unc_sim *sim, char *word, struct unc_error *err)
 {
 	/* In the order of enum sim_choice. */
-	static const char *const choices[] = {"hide",      "idle",   "unlisted",
-					      "mislisted", "twice",  "narrow",
-					      "exchanged", "sticky", NULL};
+	static const char *const choices[] = {"hide",  "idle",   "unlisted",  "mislisted",
+					      "twice", "narrow", "exchanged", "sticky",
+					      "split", NULL};
 	char *value = strchr(word, '=');
 
 	if (value) {
@@ -207,7 +209,7 @@ static int take_word(struct unc_sim *sim, char *word, struct unc_error *err)
 			"told=PATH, "
 			"discovery=ok|none|truncated|garbage|noupi, tables=1..8, hide=TYPE, "
 			"idle=TYPE, unlisted=TYPE, mislisted=TYPE:ADDRESS, twice=TYPE, "
-			"narrow=TYPE, exchanged=TYPE, sticky=TYPE, frozen=SOCKET, "
+			"narrow=TYPE, exchanged=TYPE, sticky=TYPE, split=TYPE, frozen=SOCKET, "
 			"wrap=soon, base=SECONDS, numa=off, kernel=on|off, rights=all|perf|none",
 			word);
 }

@@ -2,11 +2,12 @@
 /*
  * What a traffic generator tells the machine (told=PATH): a text file to which it appends lines
  *
- *     NS SOCKET HOME READ WRITTEN [PCIE]
+ *     NS SOCKET HOME READ WRITTEN [PCIE [NODE]]
  *
  * of decimal numbers. For the next NS nanoseconds threads on socket SOCKET load READ bytes from the
  * memory of socket HOME and write WRITTEN bytes to it past the caches, and devices of socket SOCKET
- * write PCIE bytes to its own memory; with NS 0 that happens together with what the next line says.
+ * write PCIE bytes to its own memory. NODE 1 or 2: the threads' bytes are of one of the two nodes of
+ * HOME's memory, which a machine with split= has; else they are evenly on both. With NS 0 that happens together with what the next line says.
  * The machine's clock moves by these lines alone. The file is looked at whenever somebody asks for the
  * time, from where the last complete line ended. After a line that cannot be understood the clock
  * stands still and every access to a register fails: nothing that is counted from there on would be
@@ -25,12 +26,14 @@
 #include "base/text.h"
 #include "sim/sim_machine.h"
 
-enum { NS, SOCKET, HOME, READ, WRITTEN, PCIE, NUMBERS, LONGEST = 127 };
+enum number { NS, SOCKET, HOME, READ, WRITTEN, PCIE, NODE, NUMBERS, LONGEST = 127 };
 static const uint64_t largest =
 	1000000000000000; /* of a line's numbers: sums stay far below 2^64 */
 
-/* What socket each has moved, by way (enum unc_flow), in bytes. */
-typedef uint64_t sim_moved[SIM_MAX_SOCKETS][UNC_N_FLOWS];
+/* What each socket has moved, by way (enum unc_flow), in bytes; and what of it was of its first node
+ * alone, and of its second. */
+enum { ALL, NODES = 2, PARTS };
+typedef uint64_t sim_moved[SIM_MAX_SOCKETS][PARTS][UNC_N_FLOWS];
 
 struct sim_told {
 	int fd;
@@ -93,18 +96,26 @@ static unsigned numbers_of(const char *text, uint64_t number[NUMBERS])
 	}
 }
 
+static void add(struct sim_told *told, const uint64_t number[NUMBERS], enum number of,
+		enum unc_flow flow, uint64_t bytes)
+{
+	told->next[number[of]][ALL][flow] += bytes;
+	if (number[NODE] && of == HOME)
+		told->next[number[of]][number[NODE]][flow] += bytes;
+}
+
 static void flow(struct sim_told *told, const uint64_t number[NUMBERS])
 {
-	uint64_t *from = told->next[number[SOCKET]], *to = told->next[number[HOME]];
-	bool local = from == to;
+	bool local = number[SOCKET] == number[HOME];
 
-	from[local ? UNC_FLOW_READ_LOCAL : UNC_FLOW_READ_REMOTE] += number[READ];
-	from[local ? UNC_FLOW_WRITE_LOCAL : UNC_FLOW_WRITE_REMOTE] += number[WRITTEN];
+	add(told, number, HOME, local ? UNC_FLOW_READ_LOCAL : UNC_FLOW_READ_SERVED, number[READ]);
+	add(told, number, HOME, local ? UNC_FLOW_WRITE_LOCAL : UNC_FLOW_WRITE_SERVED,
+	    number[WRITTEN]);
 	if (!local) {
-		to[UNC_FLOW_READ_SERVED] += number[READ];
-		to[UNC_FLOW_WRITE_SERVED] += number[WRITTEN];
+		add(told, number, SOCKET, UNC_FLOW_READ_REMOTE, number[READ]);
+		add(told, number, SOCKET, UNC_FLOW_WRITE_REMOTE, number[WRITTEN]);
 	}
-	from[UNC_FLOW_PCIE_WRITE] += number[PCIE];
+	add(told, number, SOCKET, UNC_FLOW_PCIE_WRITE, number[PCIE]);
 }
 
 /* The next line, if all of it is there. What is no text, or does not end, is shown up to there. */
@@ -135,11 +146,15 @@ static bool take_line(struct sim_told *told, uint64_t sockets, const char *text,
 
 	if (!whole || numbers_of(text, number) < PCIE)
 		unc_put(&wrong,
-			"told=: line %u is not NS SOCKET HOME READ WRITTEN [PCIE]: \"%.60s\"",
+			"told=: line %u is not NS SOCKET HOME READ WRITTEN [PCIE [NODE]]: "
+			"\"%.60s\"",
 			told->line, text);
 	else if (number[SOCKET] >= sockets || number[HOME] >= sockets)
 		unc_put(&wrong, "told=: line %u: this machine has the sockets 0 to %u: \"%.60s\"",
 			told->line, (unsigned)sockets - 1, text);
+	else if (number[NODE] > NODES)
+		unc_put(&wrong, "told=: line %u: a socket has the nodes 1 and 2: \"%.60s\"",
+			told->line, text);
 	if (told->wrong[0])
 		return false;
 	flow(told, number);
@@ -161,8 +176,9 @@ uint64_t unc_sim_told_next(struct unc_sim *sim, uint64_t now)
 		    !take_line(told, sim->options.sockets, text, length, &ns))
 			return 0;
 	for (unsigned socket = 0; socket < SIM_MAX_SOCKETS; socket++)
-		for (unsigned i = 0; i < UNC_N_FLOWS; i++)
-			told->before[socket][i] += told->during[socket][i];
+		for (unsigned i = 0; i < PARTS * UNC_N_FLOWS; i++)
+			told->before[socket][i / UNC_N_FLOWS][i % UNC_N_FLOWS] +=
+				told->during[socket][i / UNC_N_FLOWS][i % UNC_N_FLOWS];
 	memcpy(told->during, told->next, sizeof(told->during));
 	memset(told->next, 0, sizeof(told->next));
 	told->begun = now;
@@ -170,17 +186,40 @@ uint64_t unc_sim_told_next(struct unc_sim *sim, uint64_t now)
 	return ns;
 }
 
-void unc_sim_told_moved(const struct unc_sim *sim, unsigned socket, uint64_t now,
-			uint64_t moved[UNC_N_FLOWS])
+/* The node that a unit belongs to, 1 or 2; 0: its socket. */
+static unsigned node_of(const struct sim_block *block)
 {
-	const struct sim_told *told = sim->told;
-	uint64_t gone = now < told->begun ? 0 : now - told->begun;
+	const struct unc_bits *present = &block->type->present;
+	unsigned below = 0;
+
+	if (!unc_sim_is(block, SIM_SPLIT))
+		return 0;
+	for (unsigned i = 0; i < block->index; i++)
+		below += unc_bits_has(present, i);
+	return 1 + (2 * below >= unc_bits_count(present));
+}
+
+/* Bytes of a flow by now. */
+static uint64_t gone_by(const struct sim_told *told, unsigned socket, unsigned part, unsigned flow,
+			uint64_t now)
+{
+	uint64_t gone = now < told->begun ? 0 : now - told->begun,
+		 bytes = told->during[socket][part][flow];
+
+	if (gone < told->ns)
+		bytes = (uint64_t)((double)bytes * (double)gone / (double)told->ns);
+	return told->before[socket][part][flow] + bytes;
+}
+
+void unc_sim_told_moved(const struct sim_block *block, uint64_t now, uint64_t moved[UNC_N_FLOWS])
+{
+	const struct sim_told *told = block->sim->told;
+	unsigned node = node_of(block);
 
 	for (unsigned i = 0; i < UNC_N_FLOWS; i++) {
-		uint64_t bytes = told->during[socket][i];
-
-		if (gone < told->ns)
-			bytes = (uint64_t)((double)bytes * (double)gone / (double)told->ns);
-		moved[i] = told->before[socket][i] + bytes;
+		moved[i] = gone_by(told, block->moves, ALL, i, now);
+		if (node) /* half as many units share what is of its node */
+			moved[i] += gone_by(told, block->moves, node, i, now) -
+				    gone_by(told, block->moves, NODES + 1 - node, i, now);
 	}
 }

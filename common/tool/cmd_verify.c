@@ -17,8 +17,8 @@ static void run_checks(struct verify *v)
 {
 	/* What a stop leaves comes first: else what the others leave would be what was found. */
 	static void (*const checks[])(struct verify *) = {
-		verify_restored, verify_clocks,  verify_counters,
-		verify_rows,     verify_filters, verify_killed,
+		verify_restored, verify_clocks, verify_counters, verify_rows,
+		verify_filters,  verify_nodes,  verify_killed,
 	};
 
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]) && !verify_stopped(); i++)

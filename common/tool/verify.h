@@ -21,7 +21,8 @@
 struct flow {
 	enum flow_kind { IDLE, READS, WRITES, DEVICE /* writes to memory */ } kind;
 	int from; /* socket of the threads, or of the device */
-	int home; /* socket of the memory */
+	int home; /* socket of the memory, */
+	int node; /* and which of its nodes, from 1 on; 0: evenly on all of them */
 };
 
 struct moved {
@@ -37,6 +38,8 @@ struct mover {
 	const char *(*ready)(struct verify *, const struct flow *);
 	/* Moves for a while, or lets a while pass; false, with v->why: it could not. */
 	bool (*move)(struct verify *, const struct flow *, struct moved *);
+	/* How many nodes the memory of a socket has; 0: it is not known. */
+	int (*nodes)(struct verify *, int socket);
 	void (*end)(struct verify *);
 };
 extern const struct mover verify_load, verify_told;
@@ -70,6 +73,9 @@ bool verify_fail(struct verify *, const char *format, ...) __attribute__((format
  * a metric, or "%"; what: a value that is not in it would mean, with the row in doubt; it is freed. */
 void verify_judge(struct verify *, char *check, double value, double least, double most,
 		  const char *unit, char *what);
+
+/* More about the last finding, whatever it was; it is freed. */
+void verify_note(struct verify *, char *text);
 
 /* ---- verify_count.c */
 
@@ -130,6 +136,7 @@ void verify_register(struct verify *, struct held *);
 
 void verify_rows(struct verify *);
 void verify_clocks(struct verify *);
+void verify_nodes(struct verify *);
 void verify_filters(struct verify *);
 void verify_counters(struct verify *);
 void verify_restored(struct verify *);

@@ -160,7 +160,7 @@ static int step(struct run *run, const struct flow *flow, bool first, struct mov
 /* The flow, if there is one between two whiles of what others move. */
 static int go(struct run *run)
 {
-	const struct flow idle = {IDLE, 0, 0};
+	const struct flow idle = {IDLE, 0, 0, 0};
 	int first = run->flow->kind == IDLE ? AFTER : BEFORE, last = 2 * AFTER - first, rc = 0;
 	struct moved other = {0, 0};
 
@@ -351,7 +351,7 @@ double verify_share(struct verify *v, const struct probe *p, int socket, double 
 
 struct flow verify_some(struct verify *v)
 {
-	struct flow flow = {READS, 0, 0};
+	struct flow flow = {READS, 0, 0, 0};
 
 	if (v->mover->ready(v, &flow))
 		flow.kind = IDLE;

@@ -190,7 +190,7 @@ void verify_restored(struct verify *v)
 		verify_fail(v, "it programs no register that can be read");
 		unc_session_free(s);
 	}
-	verify_count(v, &(struct flow){IDLE, 0, 0}, &p, 1);
+	verify_count(v, &(struct flow){IDLE, 0, 0, 0}, &p, 1);
 	for (size_t i = 0; i < r.n; i++) {
 		struct held before = r.one[i];
 

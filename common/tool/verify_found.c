@@ -89,3 +89,11 @@ void verify_judge(struct verify *v, char *check, double value, double least, dou
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "\r\033[K%zu checks: %.60s", v->n, check);
 }
+
+void verify_note(struct verify *v, char *text)
+{
+	char **reason = &v->finding[v->n - 1].reason;
+
+	*reason = must_add(*reason, "%s%s", *reason ? "; " : "", text);
+	free(text);
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Verify on hardware: moves a known number of bytes. One thread on each core of a socket, bound to it,
- * each with its part of a buffer in memory of one node, which is far larger than the LLC: a line that is
+ * each with its part of a buffer in memory of one socket, which is far larger than the LLC: a line that is
  * read again has long left it. Loads take one word of each line; stores go past the caches, whole
  * lines at a time. Sockets, nodes and caches are those that sysfs tells.
  */
@@ -23,17 +23,19 @@
 
 #include "verify.h"
 
-enum { LINE = 64, CHUNK = 1 << 16, BIND = 2 /* MPOL_BIND */, MOST_NODES = 1024 };
+enum { LINE = 64, CHUNK = 1 << 16, PIECE = 2 << 20, BIND = 2 /* MPOL_BIND */, MOST_NODES = 1024 };
 static const double least_seconds = 0.25;
 
 /* ---- the machine */
 
-/* The first number of a file of sysfs; with a K behind it times 1024. -1: there is none. */
-static long long number_in(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static long long number_in(const char *format, ...)
+/* The number behind a word of a file, "": the first of all; with a K behind it times 1024. -1: there is
+ * none. */
+static long long number_in(const char *word, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+static long long number_in(const char *word, const char *format, ...)
 {
 	long long number = -1;
-	char unit = 0;
+	char line[256], unit, *at;
 	va_list args;
 
 	va_start(args, format);
@@ -41,40 +43,31 @@ static long long number_in(const char *format, ...)
 	va_end(args);
 	FILE *f = fopen(path, "r");
 
-	if (f && fscanf(f, "%lld%c", &number, &unit) >= 1 && unit == 'K')
-		number *= 1024;
+	while (f && number < 0 && fgets(line, sizeof(line), f))
+		if ((at = strstr(line, word)) &&
+		    sscanf(at + strlen(word), "%lld %c", &number, &unit) == 2 &&
+		    (unit == 'K' || unit == 'k'))
+			number *= 1024;
 	if (f)
 		fclose(f);
 	free(path);
 	return number;
 }
 
-/* The number behind a word of a file; 0: it is not there. */
-static double behind(const char *path, const char *word)
-{
-	double value = 0;
-	char line[256], *at;
-	FILE *f = fopen(path, "r");
-
-	while (f && fgets(line, sizeof(line), f))
-		if ((at = strstr(line, word)))
-			value = strtod(at + strlen(word), NULL);
-	if (f)
-		fclose(f);
-	return value;
-}
-
 static long long package_of(int cpu)
 {
-	return number_in("/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
+	return number_in("", "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
 }
+
+enum { NODES_OF_SOCKET = 8 };
 
 /* What sysfs tells of a socket, and what is kept of it while bytes are moved. */
 struct socket {
 	long long package;
 	int cpu[CPU_SETSIZE]; /* one of each core that the process may use */
 	size_t n;
-	int node; /* of its first core; -1: the kernel knows none */
+	int node[NODES_OF_SOCKET]; /* of these cores */
+	int nodes;                 /* 0: the kernel knows none */
 };
 
 /* Sockets are numbered as packages are. */
@@ -83,7 +76,7 @@ struct rig {
 	size_t n;
 	char *buffer; /* NULL: there is none */
 	size_t size;
-	int node; /* where it is */
+	int home, node; /* where it is: as of a flow */
 };
 
 static struct socket *socket_of(struct rig *rig, long long package)
@@ -96,7 +89,7 @@ static struct socket *socket_of(struct rig *rig, long long package)
 		rig->socket = must_alloc(rig->socket, ++rig->n, sizeof(*rig->socket));
 		memmove(&rig->socket[i + 1], &rig->socket[i],
 			(rig->n - 1 - i) * sizeof(*rig->socket));
-		rig->socket[i] = (struct socket){.package = package, .node = -1};
+		rig->socket[i] = (struct socket){.package = package};
 	}
 	return &rig->socket[i];
 }
@@ -114,12 +107,23 @@ static int node_of(int cpu)
 	return -1;
 }
 
+static void add_core(struct socket *socket, int cpu)
+{
+	int node = node_of(cpu), i = 0;
+
+	socket->cpu[socket->n++] = cpu;
+	while (i < socket->nodes && socket->node[i] != node)
+		i++;
+	if (node >= 0 && i == socket->nodes && i < NODES_OF_SOCKET)
+		socket->node[socket->nodes++] = node;
+}
+
 static struct rig *read_rig(void)
 {
 	struct rig *rig = must_alloc(NULL, 1, sizeof(*rig));
 	cpu_set_t may;
 
-	*rig = (struct rig){.node = -1};
+	*rig = (struct rig){.n = 0};
 	CPU_ZERO(&may);
 	sched_getaffinity(0, sizeof(may), &may);
 	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
@@ -130,12 +134,10 @@ static struct rig *read_rig(void)
 		struct socket *socket = socket_of(rig, package);
 
 		if (CPU_ISSET(cpu, &may) &&
-		    number_in("/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu) ==
-			    cpu)
-			socket->cpu[socket->n++] = cpu;
+		    number_in("", "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list",
+			      cpu) == cpu)
+			add_core(socket, cpu);
 	}
-	for (struct socket *s = rig->socket; s < rig->socket + rig->n; s++)
-		s->node = s->n ? node_of(s->cpu[0]) : -1;
 	return rig;
 }
 
@@ -144,35 +146,52 @@ static double cache_of(int cpu)
 	double largest = 0;
 
 	for (int i = 0; i < 8; i++) {
-		double size = (double)number_in("/sys/devices/system/cpu/cpu%d/cache/index%d/size",
-						cpu, i);
+		double size = (double)number_in(
+			"", "/sys/devices/system/cpu/cpu%d/cache/index%d/size", cpu, i);
 
 		largest = size > largest ? size : largest;
 	}
 	return largest;
 }
 
+/* What a control group and those above it leave, where it is mounted at `root`; `most` if that is less. */
+static double group_leaves(double most, const char *root, char *group, const char *limit,
+			   const char *used)
+{
+	for (char *end = group + strlen(group); end; end = strrchr(group, '/')) {
+		*end = '\0';
+		long long all = number_in("", "%s%s/%s", root, group, limit);
+		double left = (double)(all - number_in("", "%s%s/%s", root, group, used));
+
+		if (all >= 0 && left < most)
+			most = left > 0 ? left : 0;
+	}
+	return most;
+}
+
 /* What we may take: a tenth of what is free, and of what each control group above us leaves. */
 static double memory(void)
 {
-	double most = 1024 * behind("/proc/meminfo", "MemAvailable:") / 10;
-	char line[512], *path = NULL, *end;
+	double most = (double)number_in("MemAvailable:", "/proc/meminfo");
 	FILE *f = fopen("/proc/self/cgroup", "r");
+	char line[4096];
 
-	while (f && fgets(line, sizeof(line), f))
-		path = strncmp(line, "0::", 3) == 0 ? line + 3 : path;
+	while (f && fgets(line, sizeof(line), f)) { /* NUMBER:CONTROLLERS:GROUP */
+		char *rest = line, *number = strsep(&rest, ":"), *of = strsep(&rest, ":");
+
+		if (!rest)
+			continue;
+		rest[strcspn(rest, "\n")] = '\0';
+		if (strcmp(number, "0") == 0)
+			most = group_leaves(most, "/sys/fs/cgroup", rest, "memory.max",
+					    "memory.current");
+		else if (strstr(of, "memory"))
+			most = group_leaves(most, "/sys/fs/cgroup/memory", rest,
+					    "memory.limit_in_bytes", "memory.usage_in_bytes");
+	}
 	if (f)
 		fclose(f);
-	for (end = path ? path + strcspn(path, "\n") : NULL; end && end > path;
-	     end = strrchr(path, '/')) {
-		*end = '\0';
-		double limit = (double)number_in("/sys/fs/cgroup%s/memory.max", path);
-		double left = limit - (double)number_in("/sys/fs/cgroup%s/memory.current", path);
-
-		if (limit >= 0 && left / 10 < most)
-			most = left > 0 ? left / 10 : 0;
-	}
-	return most;
+	return most / 10;
 }
 
 /* ---- threads */
@@ -252,21 +271,40 @@ static void drop(struct rig *rig)
 	rig->buffer = NULL;
 }
 
-static const char *allocate(struct rig *rig, int node, size_t size)
+/* Piece by piece on one of the nodes after the other, and on no others. */
+static bool bind_to(const struct rig *rig, const int *node, int nodes)
 {
-	unsigned long mask[MOST_NODES / 64] = {0};
+	for (size_t at = 0, i = 0; at < rig->size && nodes > 0; at += PIECE, i++) {
+		unsigned long mask[MOST_NODES / 64] = {0};
+		size_t left = rig->size - at;
+		int to = node[i % (size_t)nodes];
+
+		mask[to / 64] = 1ul << to % 64;
+		if (syscall(SYS_mbind, rig->buffer + at, left < PIECE ? left : PIECE, BIND, mask,
+			    MOST_NODES + 1ul, 0ul) < 0)
+			return false;
+	}
+	return true;
+}
+
+/* In the memory of a socket, or of one of its nodes. */
+static const char *allocate(struct rig *rig, const struct flow *flow, size_t size)
+{
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED)
 		return "there is no memory for the buffer";
 	rig->buffer = p;
 	rig->size = size;
-	rig->node = node;
-	if (node >= 0) {
-		mask[node / 64] = 1ul << node % 64;
-		if (syscall(SYS_mbind, p, size, BIND, mask, MOST_NODES + 1ul, 0ul) < 0) {
+	rig->home = flow->home;
+	rig->node = flow->node;
+	if ((size_t)flow->home < rig->n) {
+		const struct socket *home = &rig->socket[flow->home];
+		bool one = flow->node > 0;
+
+		if (!bind_to(rig, home->node + (one ? flow->node - 1 : 0), one ? 1 : home->nodes)) {
 			drop(rig); /* the next flow is not to take it for one that is bound */
-			return "memory could not be bound to the node of the socket";
+			return "memory could not be bound to the nodes of the socket";
 		}
 	}
 	madvise(p, size, MADV_HUGEPAGE);
@@ -296,18 +334,18 @@ static const char *ready(struct verify *v, const struct flow *flow)
 	if ((size_t)flow->from >= rig->n || rig->socket[flow->from].n == 0)
 		return "no CPU of the socket may be used";
 	const struct socket *from = &rig->socket[flow->from];
-	int node = (size_t)flow->home < rig->n ? rig->socket[flow->home].node : -1;
+	int nodes = (size_t)flow->home < rig->n ? rig->socket[flow->home].nodes : 0;
 
-	if (v->sockets > 1 && node < 0)
+	if (v->sockets > 1 && nodes == 0)
 		return "the kernel does not tell which memory is the socket's";
-	if (rig->buffer && rig->node == node)
+	if (rig->buffer && rig->home == flow->home && rig->node == flow->node)
 		return NULL;
 	drop(rig);
 	double cache = cache_of(from->cpu[0]), most = memory();
 
 	if (most < 4 * cache || most < (double)from->n * CHUNK)
 		return "a tenth of the free memory is less than four times the LLC";
-	return allocate(rig, node, (size_t)(most < 8 * cache ? most : 8 * cache));
+	return allocate(rig, flow, (size_t)(most < 8 * cache ? most : 8 * cache));
 }
 
 static bool run(struct verify *v, const struct flow *flow, struct moved *moved)
@@ -391,4 +429,13 @@ static void end(struct verify *v)
 	v->of_mover = NULL;
 }
 
-const struct mover verify_load = {ready, move, end};
+static int nodes(struct verify *v, int socket)
+{
+	if (!v->of_mover)
+		v->of_mover = read_rig();
+	const struct rig *rig = v->of_mover;
+
+	return (size_t)socket < rig->n ? rig->socket[socket].nodes : 0;
+}
+
+const struct mover verify_load = {ready, move, nodes, end};

@@ -223,9 +223,9 @@ void verify_rows(struct verify *v)
 		for (int s = 0; s < v->sockets && !verify_stopped(); s++) {
 			int next = (s + 1) % v->sockets;
 
-			run_flow(v, &(struct flow){kind, s, s});
+			run_flow(v, &(struct flow){kind, s, s, 0});
 			if (next != s && kind != DEVICE)
-				run_flow(v, &(struct flow){kind, s, next});
+				run_flow(v, &(struct flow){kind, s, next, 0});
 		}
 	verify_fail(v, "a device reads memory when it is written to, which this does not do");
 	verify_judge(v, must_print("pcie_read_bytes"), NAN, 0, 0, "", NULL);

@@ -33,14 +33,22 @@ static bool move(struct verify *v, const struct flow *flow, struct moved *moved)
 {
 	double bytes = flow->kind == IDLE ? 0 : rate * seconds;
 	char line[128];
-	int n = snprintf(line, sizeof(line), "%.0f %d %d %.0f %.0f %.0f\n", seconds * 1e9,
+	int n = snprintf(line, sizeof(line), "%.0f %d %d %.0f %.0f %.0f %d\n", seconds * 1e9,
 			 flow->from, flow->home, flow->kind == READS ? bytes : 0,
-			 flow->kind == WRITES ? bytes : 0, flow->kind == DEVICE ? bytes : 0);
+			 flow->kind == WRITES ? bytes : 0, flow->kind == DEVICE ? bytes : 0,
+			 flow->node);
 
 	if (write(*(int *)v->of_mover, line, (size_t)n) != n)
 		return verify_fail(v, "the simulated machine cannot be told: %s", strerror(errno));
 	*moved = (struct moved){bytes, seconds};
 	return true;
+}
+
+static int nodes(struct verify *v, int socket)
+{
+	(void)v;
+	(void)socket;
+	return strstr(getenv("UNCORE_SIM"), ",split=") ? 2 : 1;
 }
 
 static void end(struct verify *v)
@@ -49,4 +57,4 @@ static void end(struct verify *v)
 	free(v->of_mover);
 }
 
-const struct mover verify_told = {ready, move, end};
+const struct mover verify_told = {ready, move, nodes, end};

@@ -126,6 +126,97 @@ void verify_clocks(struct verify *v)
 	verify_free(p, n);
 }
 
+/* ---- nodes of a socket: which units traffic bound to each of them shows at */
+
+enum { MOST_NODES = 8 };
+
+static double per_second(const struct place *at)
+{
+	return at->why ? 0 : at->value / at->seconds;
+}
+
+/* The node whose traffic a place has seen most of, four fifths at least; -1: none. */
+static int node_at(const struct probe *p, int nodes, size_t place, double quiet)
+{
+	double sum = 0;
+	int most = 0;
+
+	for (int node = 0; node < nodes; node++) {
+		sum += per_second(&p[node].place[place]);
+		if (per_second(&p[node].place[place]) > per_second(&p[most].place[place]))
+			most = node;
+	}
+	return sum > quiet && per_second(&p[most].place[place]) > 0.8 * sum ? most : -1;
+}
+
+/* What traffic of each node, p, shows of the units of a socket. A unit without memory sees none. */
+static void judge_nodes(struct verify *v, const struct probe *p, int nodes, int socket)
+{
+	double n[MOST_NODES] = {0}, units = 0, most = 0;
+	char *list[MOST_NODES] = {NULL};
+
+	for (size_t i = 0; i < p->n; i++)
+		for (int node = 0; node < nodes && p->place[i].socket == socket; node++)
+			most = fmax(most, per_second(&p[node].place[i]));
+	for (size_t i = 0; i < p->n; i++) {
+		int node = p->place[i].socket == socket ? node_at(p, nodes, i, most / 20) : -1;
+
+		if (node < 0)
+			continue;
+		list[node] = must_add(list[node], "%s%.*s%d", list[node] ? "," : "",
+				      (int)strcspn(p->text, "."), p->text, p->place[i].index);
+		n[node]++;
+		units++;
+	}
+	for (int node = 0; node < nodes; node++) {
+		verify_judge(
+			v,
+			must_print("units of %s on socket %d that see traffic of its node %d "
+				   "alone",
+				   p->text, socket, node),
+			units > 0 ? n[node] : NAN, units / nodes, units / nodes, "",
+			must_print("a unit sees traffic of several nodes, or nodes have not as "
+				   "much memory each"));
+		if (list[node])
+			verify_note(v, must_print("for site.tbl: node %d units=%s socket=%d", node,
+						  list[node], socket));
+		free(list[node]);
+	}
+}
+
+static void check_nodes(struct verify *v, const char *need, int nodes, int socket)
+{
+	struct probe p[MOST_NODES] = {{.text = need}};
+	bool done = true;
+
+	for (int node = 0; node < nodes; node++) {
+		struct flow flow = {READS, socket, socket, node + 1};
+
+		p[node] = (struct probe){.text = need, .per = UNC_EACH_UNIT};
+		done = done && verify_count(v, &flow, &p[node], 1) && p[node].place;
+	}
+	if (done)
+		judge_nodes(v, p, nodes, socket);
+	else
+		verify_judge(v, must_print("units of %s on socket %d, by node", need, socket), NAN,
+			     0, 0, "", NULL);
+	verify_free(p, (size_t)nodes);
+}
+
+void verify_nodes(struct verify *v)
+{
+	const char *need;
+
+	for (int s = 0; s < v->sockets; s++) {
+		int nodes = v->mover->nodes(v, s);
+
+		for (size_t i = 0; nodes > 1 && nodes <= MOST_NODES && !verify_stopped() &&
+				   (need = verify_need(v, "memory_read_bytes", i));
+		     i++)
+			check_nodes(v, need, nodes, s);
+	}
+}
+
 /* ---- filters */
 
 /* Whether a field chooses by its bits: with all of them it is as if it were not given. */
@@ -160,7 +251,7 @@ static void check_parts(struct verify *v, enum flow_kind kind, const char *one, 
 			     {.text = all, .per = UNC_EACH_SOCKET}};
 	double share[3] = {NAN, NAN, NAN}, blur = 0, one_blur;
 
-	if (verify_count(v, &(struct flow){kind, 0, 0}, p, 3))
+	if (verify_count(v, &(struct flow){kind, 0, 0, 0}, p, 3))
 		for (int i = 0; i < 3 && (i == 0 || !isnan(share[i - 1])); i++) {
 			share[i] = verify_share(v, &p[i], 0, 64, &one_blur);
 			blur += one_blur;

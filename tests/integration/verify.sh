@@ -70,6 +70,12 @@ UNCORE_SIM=emerald-rapids,sockets=1 run verify -j
 all_right && json 'any(.[]; .verdict == "not judged" and .reason == "there is one socket")'
 result "one socket: what needs two is not judged"
 
+UNCORE_SIM=granite-rapids,split=imc run verify -j
+all_right && json '[.[] | select(.check | endswith("alone")) | select(.verdict == "right").reason] | unique ==
+	[range(2) as $node | range(2) as $socket | "for site.tbl: node \($node) units=" +
+	 ([range(6) | "imc\(. + 6 * $node)"] | join(",")) + " socket=\($socket)"]'
+result "two nodes a socket: which memory controllers are whose"
+
 if command -v python3 >/dev/null; then
 	python3 -c 'import os, signal, sys
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])

@@ -5,7 +5,7 @@
 # A row has the CPU, what is wrong, how that comes about, and the check that must name it. Library and model read the same tables,
 # so what the hardware does otherwise than these say stands in workload.tbl: where the machine counts for a name what belongs to another,
 # the table has a wrong code, umask or filter. A formula is wrong in metrics.tbl, which the model does not read. What no table can say of one
-# unit, options of the simulated machine do (common/sim/sim_options.c): twice=, narrow=, exchanged=, sticky=, idle=.
+# unit, options of the simulated machine do (common/sim/sim_options.c): twice=, narrow=, exchanged=, sticky=, idle=, split=.
 
 : "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$PWD}"
 title=verify_wrong
@@ -59,6 +59,7 @@ haswell-ep     all memory is that of the own socket|workload.tbl:s/^\(rate cbo T
 icelake-sp     an occupancy is counted in other clocks|workload.tbl:/^rate cha TOR_OCCUPANCY:IA_MISS_DRD/s/"\(.*\)"/"100 * (\1)"/|memory_read_latency_ns of socket 0 while socket 0 reads memory of 0
 emerald-rapids pages are opened more often than they are used|workload.tbl:s/^rate imc ACT_COUNT:ALL .*/rate imc ACT_COUNT:ALL "(1.3 * reads + writes) \/ 8"/|dram_page_hit_ratio of socket 0 while socket 0 reads memory of 0
 skylake-sp     a clock that always runs is another|workload.tbl:s/^rate iio CLOCKTICKS_FREERUN .*/rate iio CLOCKTICKS_FREERUN "0.8 * clock"/|iio.CLOCKTICKS_FREERUN against iio.CLOCKTICKS on socket @
+emerald-rapids one channel sees one node of its socket, the others both|=split=imc0|units of imc.CAS_COUNT:RD on socket @ that see traffic of its node 0 alone
 skylake-sp     reads of devices are taken for their writes|metrics.tbl:/^metric pcie_write_bytes/s/MEM_WRITE/MEM_READ/|pcie_write_bytes of socket 0 while a device writes
 END
 }
