@@ -11,6 +11,8 @@
 static void print_metric(struct printer *p, size_t index, const struct unc_metric *m, bool verbose)
 {
 	const char *more = verbose ? "WHAT" : NULL, *need;
+	bool verified = strcmp(m->of, "portable") == 0 &&
+			metric_verified(unc_platform_cpu(p->platform)->name, m->name);
 
 	print_row(p);
 	print_text(p, "name", "METRIC", m->name);
@@ -19,6 +21,8 @@ static void print_metric(struct printer *p, size_t index, const struct unc_metri
 		print_also(p, "WHAT", "%d passes: ", m->passes);
 	print_also(p, "WHAT", m->available ? "%s" : "not available: %s",
 		   m->available ? m->desc : m->reason);
+	if (verified)
+		print_also(p, "WHAT", "; verified on this CPU");
 	print_text(p, "of", NULL, m->of);
 	if (verbose && !m->available) {
 		print_line(p);
@@ -38,6 +42,7 @@ static void print_metric(struct printer *p, size_t index, const struct unc_metri
 	print_close(p);
 	print_integer(p, "passes", NULL, m->passes);
 	print_bool(p, "available", m->available);
+	print_bool(p, "verified", verified);
 	print_known(p, "reason", NULL, m->reason);
 	print_text(p, "desc", NULL, m->desc);
 	print_text(p, "unit", NULL, m->unit);

@@ -52,6 +52,23 @@ run verify -j -o "$tmp/report"
 	.access == "simulated" and .version and .kernel and .checks == $out[0]' "$tmp/report" >/dev/null &&
 	! grep -qF "$(uname -n)" "$tmp/report"
 result "-o: a file with the same checks and where they were made, but no name of the host"
+
+# A report that was made on hardware, where one metric was wrong on one socket, one was not judged, and another CPU's.
+mkdir "$tmp/machines"
+jq -c '.simulated = false | .checks |= map(if .check | startswith("llc_misses of socket 1") then .verdict = "wrong"
+	elif .check | startswith("memory_write_bytes of") then .verdict = "not judged" else . end)' "$tmp/report" >"$tmp/machines/a.json"
+jq -c '.simulated = false | .cpu = "icelake-sp"' "$tmp/report" >"$tmp/machines/b.json"
+cp "$tmp/report" "$tmp/machines/c.json" # of a simulated machine
+verified() { UNCORE_REPORTS=$1 run metrics -c "$2" -j && json "[.[] | select(.verified).name] | $3"; }
+verified "$tmp/machines" emerald-rapids 'contains(["memory_read_bytes", "llc_lookups"]) and
+	all(.[]; . != "llc_misses" and . != "memory_write_bytes" and . != "pcie_read_bytes")' &&
+	verified "$tmp/machines" icelake-sp 'contains(["llc_misses", "memory_write_bytes"])' &&
+	verified "$tmp/machines" skylake-sp 'length == 0' && verified "$tmp/none" emerald-rapids 'length == 0' &&
+	UNCORE_REPORTS=$tmp/machines run metrics -c emerald-rapids memory_ &&
+	grep -q '^memory_read_bytes .*; verified on this CPU$' "$tmp/out" &&
+	! grep -q '^memory_write_bytes .*verified' "$tmp/out"
+result "metrics that a report has found right are verified on that CPU, and no others"
+
 run verify
 [ "$status" -eq 0 ] && grep -q '^SIMULATED emerald-rapids' "$tmp/out" && tail -n 1 "$tmp/out" | grep -q '^[0-9]* right, 0 wrong, [0-9]* not judged$'
 result "text: that it is simulated, and how many there are"
