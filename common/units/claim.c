@@ -167,7 +167,7 @@ void unc_units_sort(struct unc_units *s)
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->n_claims; i++) {
-		if (!s->wanted[unc_units_number(s, s->claim[i].instance)].always)
+		if (!unc_units_wanted(s, s->claim[i].instance)->always)
 			continue;
 		struct unc_claim swap = s->claim[n];
 

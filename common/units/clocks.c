@@ -132,7 +132,7 @@ static void doubt(struct unc_units *s, const struct unc_instance *unit, bool all
 
 	for (size_t i = 0; i < s->n_claims; i++) {
 		const struct unc_instance *u = s->claim[i].instance;
-		struct unc_wanted *w = &s->wanted[unc_units_number(s, u)];
+		struct unc_wanted *w = unc_units_wanted(s, u);
 		bool with_it = all && u->socket == unit->socket && types[u->type].steps_freeze.n;
 
 		if ((u == unit || with_it) && w->proof != UNC_STANDS) {
@@ -146,7 +146,7 @@ static void doubt(struct unc_units *s, const struct unc_instance *unit, bool all
 /* One that has never counted has nothing that drives it. */
 static void judge(struct unc_units *s, const struct group *g, struct unc_slot *slot)
 {
-	const struct unc_instance *u = &s->platform->instances.unit[slot->instance];
+	const struct unc_instance *u = unc_slot_unit(s, slot);
 	uint64_t looks = g->from.width + g->to.width, begun = g->from.ns + g->from.width;
 	uint64_t span = g->to.ns > begun ? g->to.ns - begun : 0;
 	double most = (double)g->most, before = g->best * (double)span;

@@ -141,14 +141,12 @@ static int look_at(struct look *look, const struct unc_instance *u)
 	struct unc_units *s = look->units;
 	struct unc_plan *read = &look->out->read[u - s->platform->instances.unit];
 	struct unc_error why = {0};
-	char name[64];
 	int failed = unc_occupancy_look(s, u, UNC_LOOK_EVENTS, NULL, 0, read, &why), rc;
 
 	if (failed == 0)
 		failed = unc_units_run_plan(s, read, "looking at it", &why);
 	if (failed < 0 && !look->out->failed.code) {
-		unc_unit_text(s, u, name, sizeof(name));
-		unc_error_prefix(&why, "%s", name);
+		unc_error_prefix(&why, "%s", unc_unit_name(s, u).text);
 		look->out->failed = why;
 	}
 	rc = failed == UNC_ERR_MEMORY ? unc_fail(look->err, failed, "out of memory")
@@ -170,7 +168,6 @@ int unc_counters_look(struct unc_units *s, struct unc_counters *out, struct unc_
 {
 	const struct unc_instances *all = &s->platform->instances;
 	struct look look = {.units = s, .out = out, .err = err};
-	char unit[64];
 	int rc = 0;
 
 	*out = (struct unc_counters){.read = calloc(all->n + 1, sizeof(*out->read)),
@@ -192,8 +189,8 @@ int unc_counters_look(struct unc_units *s, struct unc_counters *out, struct unc_
 	}
 	if (rc < 0 || out->n_looked || !out->hidden)
 		return rc;
-	unc_unit_text(s, out->hidden, unit, sizeof(unit));
-	return unc_fail(err, UNC_ERR_UNAVAILABLE, "no unit can be looked at; %s: %s", unit,
+	return unc_fail(err, UNC_ERR_UNAVAILABLE, "no unit can be looked at; %s: %s",
+			unc_unit_name(s, out->hidden).text,
 			hidden_reason(s->platform, out->hidden));
 }
 
@@ -218,7 +215,7 @@ const struct unc_found *unc_counters_find(const struct unc_counters *c,
 void unc_counters_warn(struct unc_units *s, const struct unc_counters *c)
 {
 	struct unc_platform *p = s->platform;
-	char unit[64], more[40] = "";
+	char more[40] = "";
 
 	if (*c->unknown)
 		unc_platform_log(p, UNC_LOG_WARNING,
@@ -227,11 +224,10 @@ void unc_counters_warn(struct unc_units *s, const struct unc_counters *c)
 				 c->unknown);
 	if (!c->n_hidden)
 		return;
-	unc_unit_text(s, c->hidden, unit, sizeof(unit));
 	if (c->n_hidden > 1)
 		snprintf(more, sizeof(more), " and %zu more", c->n_hidden - 1);
-	unc_platform_log(p, UNC_LOG_WARNING, "not looked at: %s%s: %s", unit, more,
-			 hidden_reason(p, c->hidden));
+	unc_platform_log(p, UNC_LOG_WARNING, "not looked at: %s%s: %s",
+			 unc_unit_name(s, c->hidden).text, more, hidden_reason(p, c->hidden));
 }
 
 /* ---- telling */

@@ -37,14 +37,13 @@ static int fail_registers(struct unc_units *s, uint32_t instance, struct unc_err
 {
 	const struct unc_slot *slot = &s->slot[s->wanted[instance].head];
 	struct unc_error why = {0};
-	char unit[64];
 
-	unc_unit_text(s, &s->platform->instances.unit[instance], unit, sizeof(unit));
 	unc_platform_methods(s->platform, instance, &slot->code, NULL, &why);
 	return unc_fail(err, UNC_ERR_UNAVAILABLE,
 			"%s: an event that ends intervals, or whose counter is chosen, needs the "
 			"registers of %s: %s",
-			slot->name, unit, why.text);
+			slot->name, unc_unit_name(s, &s->platform->instances.unit[instance]).text,
+			why.text);
 }
 
 /* *unloaded: its driver is not there any more, so registers count. */
@@ -156,7 +155,6 @@ static int open_unit(struct unc_units *s, struct unc_claim *u, struct unc_error 
 {
 	const struct unc_kernel_unit *kernel =
 		&s->platform->kernel[unc_units_number(s, u->instance)];
-	char unit[64];
 	int rc = 0;
 
 	u->driver = calloc(1, sizeof(*u->driver));
@@ -173,8 +171,7 @@ static int open_unit(struct unc_units *s, struct unc_claim *u, struct unc_error 
 	}
 	if (rc == 0)
 		return 0;
-	unc_unit_text(s, u->instance, unit, sizeof(unit));
-	unc_error_prefix(err, "%s", unit);
+	unc_error_prefix(err, "%s", unc_unit_name(s, u->instance).text);
 	return rc;
 }
 
@@ -224,7 +221,7 @@ static void driver_forget(struct unc_units *s)
 static int read_pmu(const struct unc_units *s, const struct unc_claim *u, unsigned pmu,
 		    struct unc_plan *plan, uint32_t *slot, struct unc_error *err)
 {
-	int i = s->wanted[unc_units_number(s, u->instance)].head, rc = 0;
+	int i = unc_units_wanted(s, u->instance)->head, rc = 0;
 
 	for (; i != UNC_END && rc == 0; i = s->slot[i].next) {
 		struct unc_reg_op op;
@@ -246,10 +243,10 @@ static int driver_read(struct unc_units *s, enum unc_extent extent, struct unc_p
 
 	for (size_t i = 0; i < s->n_claims && rc == 0; i++) {
 		const struct unc_claim *u = &s->claim[i];
-		bool always = s->wanted[unc_units_number(s, u->instance)].always;
+		bool always = unc_units_wanted(s, u->instance)->always;
 
 		if (u->by != &unc_driver || always != (extent == UNC_ALL) ||
-		    !s->wanted[unc_units_number(s, u->instance)].claimed)
+		    !unc_units_wanted(s, u->instance)->claimed)
 			continue;
 		for (unsigned pmu = 0; pmu < UNC_KERNEL_PMUS && rc == 0; pmu++)
 			rc = read_pmu(s, u, pmu, plan, slot, err);
@@ -278,12 +275,10 @@ static const char *subject(const struct unc_units *s, const struct unc_slot *slo
 static int fail_unread(const struct unc_units *s, const struct unc_slot *slot, uint16_t reg,
 		       int error, struct unc_error *err)
 {
-	char unit[64];
 
 	(void)reg;
-	unc_unit_text(s, &s->platform->instances.unit[slot->instance], unit, sizeof(unit));
 	return unc_fail(err, UNC_ERR_IO, "%s: what the kernel counts on %s could not be read: %s",
-			slot->name, unit,
+			slot->name, unc_unit_name(s, unc_slot_unit(s, slot)).text,
 			error == ENODEV  ? "all CPUs of its socket went offline"
 			: error == EBUSY ? "others of the kernel's users have its counters"
 					 : strerror(error));
@@ -334,7 +329,7 @@ static int walk_pmu(const struct unc_units *s, const struct unc_claim *u, unsign
 {
 	const struct unc_table *t = s->platform->table;
 	const struct unc_instance *unit = u->instance;
-	struct unc_operation op = {.unit = unc_tbl_str(t, t->type[unit->type].name)};
+	struct unc_operation op = {.unit = unc_type_name(t, unit->type)};
 	struct unc_kernel_event event[UNC_MAX_CODES] = {{0}};
 	char name[UNC_KERNEL_NAME];
 	size_t n = events_of(s, u, pmu, event);

@@ -120,6 +120,16 @@ static inline uint32_t unc_units_number(const struct unc_units *s, const struct 
 {
 	return (uint32_t)(u - s->platform->instances.unit);
 }
+static inline struct unc_wanted *unc_units_wanted(const struct unc_units *s,
+						  const struct unc_instance *u)
+{
+	return &s->wanted[unc_units_number(s, u)];
+}
+static inline const struct unc_instance *unc_slot_unit(const struct unc_units *s,
+						       const struct unc_slot *slot)
+{
+	return &s->platform->instances.unit[slot->instance];
+}
 static inline int unc_op_errno(const struct unc_reg_op *op)
 {
 	return op->errno_value ? op->errno_value : EIO;

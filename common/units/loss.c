@@ -143,7 +143,7 @@ int unc_units_prepare(struct unc_units *s, struct unc_plan *plan, size_t from,
 			return rc;
 	}
 	for (size_t i = from; i < plan->n; i++) {
-		if (!s->wanted[unc_units_number(s, plan->tag[i].instance)].claimed)
+		if (!unc_units_wanted(s, plan->tag[i].instance)->claimed)
 			continue;
 		plan->op[n] = plan->op[i];
 		plan->tag[n++] = plan->tag[i];
@@ -185,28 +185,25 @@ void unc_units_unread(struct unc_units *s, struct unc_slot *slot, uint16_t reg,
 
 void unc_slot_idle(const struct unc_units *s, const struct unc_slot *slot, struct unc_error *err)
 {
-	char unit[64];
 
-	unc_unit_text(s, &s->platform->instances.unit[slot->instance], unit, sizeof(unit));
 	unc_fail(err, UNC_ERR_BUSY,
 		 "%s: not measured: others of the kernel's users had the counters of %s all the "
 		 "time",
-		 slot->name, unit);
+		 slot->name, unc_unit_name(s, unc_slot_unit(s, slot)).text);
 }
 
 void unc_slot_late(const struct unc_units *s, const struct unc_slot *slot, struct unc_error *err)
 {
-	char unit[64];
 
-	unc_unit_text(s, &s->platform->instances.unit[slot->instance], unit, sizeof(unit));
 	unc_fail(err, UNC_ERR_IO, "%s of %s could not be read where the interval began",
-		 s->wanted[slot->instance].by->subject(s, slot), unit);
+		 s->wanted[slot->instance].by->subject(s, slot),
+		 unc_unit_name(s, unc_slot_unit(s, slot)).text);
 }
 
 static void changed_text(const struct unc_units *s, const struct unc_slot *slot, const char *unit,
 			 const char *reg, struct unc_error *err)
 {
-	const struct unc_instance *u = &s->platform->instances.unit[slot->instance];
+	const struct unc_instance *u = unc_slot_unit(s, slot);
 	const char *name = slot->name;
 	uint64_t value = slot->lost.value;
 	char event[UNC_SPEC_MAX];
@@ -239,10 +236,9 @@ void unc_slot_loss(const struct unc_units *s, const struct unc_slot *slot, struc
 {
 	const struct unc_table *t = s->platform->table;
 	const char *name = slot->name;
-	const char *reg =
-		slot->lost.reg < t->n_reg ? unc_tbl_str(t, t->reg[slot->lost.reg].name) : "";
-	const struct unc_instance *u = &s->platform->instances.unit[slot->instance];
-	char unit[64];
+	const char *reg = slot->lost.reg < t->n_reg ? unc_reg_name(t, slot->lost.reg) : "";
+	const struct unc_instance *u = unc_slot_unit(s, slot);
+	const struct unc_unit_name unit = unc_unit_name(s, u);
 	bool lost = slot->lost.why == UNC_LOST_UNREAD;
 
 	if (slot->lost.why == UNC_LOST_OUT) {
@@ -255,14 +251,13 @@ void unc_slot_loss(const struct unc_units *s, const struct unc_slot *slot, struc
 			lost ? (int)slot->lost.value : slot->unread, err);
 		return;
 	}
-	unc_unit_text(s, u, unit, sizeof(unit));
 	switch (slot->lost.why) {
 	case UNC_LOST_FROZEN:
 		if (slot->lost.value) {
 			unc_fail(err, UNC_ERR_BUSY,
 				 "%s: the clock of %s counted %" PRIu64 " %% of what the others of "
 				 "socket %u did: it was frozen for a while",
-				 name, unit, slot->lost.value, u->socket);
+				 name, unit.text, slot->lost.value, u->socket);
 			return;
 		}
 		/* fall through */
@@ -272,53 +267,51 @@ void unc_slot_loss(const struct unc_units *s, const struct unc_slot *slot, struc
 			 "that froze the socket (LIKWID, PCM, an old kernel's perf), or nothing "
 			 "drives its "
 			 "clock",
-			 name, unit);
+			 name, unit.text);
 		return;
 	case UNC_LOST_CLEARED:
 		unc_fail(err, UNC_ERR_BUSY,
 			 "%s: somebody else has written to %s of %s while it was counting", name,
-			 reg, unit);
+			 reg, unit.text);
 		return;
 	case UNC_LOST_START:
 		unc_fail(err, UNC_ERR_BUSY,
 			 "%s: %s of %s holds 0x%" PRIx64 " right after 0x%" PRIx64
 			 " was written: somebody else programs it at the same time, or it cannot "
 			 "be set",
-			 name, reg, unit, slot->lost.value, slot->start);
+			 name, reg, unit.text, slot->lost.value, slot->start);
 		return;
 	case UNC_LOST_ONES:
 		unc_fail(err, UNC_ERR_IO, "%s: %s of %s reads as all ones: nobody answers", name,
-			 reg, unit);
+			 reg, unit.text);
 		return;
 	case UNC_LOST_WRAP:
 		unc_fail(err, UNC_ERR_RANGE,
 			 "%s: %s of %s was not read for %.0f s and may have wrapped meanwhile",
-			 name, reg, unit, (double)slot->lost.value * 1e-9);
+			 name, reg, unit.text, (double)slot->lost.value * 1e-9);
 		return;
 	default:
-		changed_text(s, slot, unit, reg, err);
+		changed_text(s, slot, unit.text, reg, err);
 	}
 }
 
 void unc_slot_unproven(const struct unc_units *s, const struct unc_slot *slot,
 		       struct unc_error *err)
 {
-	const struct unc_instance *u = &s->platform->instances.unit[slot->instance];
+	const struct unc_instance *u = unc_slot_unit(s, slot);
 	int slow = s->wanted[slot->instance].slow;
-	char unit[64];
 
-	unc_unit_text(s, u, unit, sizeof(unit));
 	if (slow >= 0) {
 		unc_fail(err, UNC_ERR_BUSY,
 			 "a clock of socket %u that never changes counted %d %% of what it did "
 			 "before: %s was frozen for a while, or asleep",
-			 u->socket, slow, unit);
+			 u->socket, slow, unc_unit_name(s, u).text);
 		return;
 	}
 	unc_fail(err, UNC_ERR_BUSY,
 		 "no counter of %s has moved for a while, and none is free for a clock: "
 		 "nothing shows whether somebody has frozen it",
-		 unit);
+		 unc_unit_name(s, u).text);
 }
 
 /* Whether a slot counts by a control, and not always. */

@@ -128,12 +128,10 @@ static void tell(const struct unc_units *s, const struct unc_instance *u, uint16
 		 const struct unc_ledger_record *r, struct tale *tale)
 {
 	const struct unc_table *t = s->platform->table;
-	char unit[64];
 
 	if (tale->n++ == 0) {
-		unc_unit_text(s, u, unit, sizeof(unit));
-		snprintf(tale->first, sizeof(tale->first), "%s: %s", unit,
-			 unc_tbl_str(t, t->reg[reg].name));
+		snprintf(tale->first, sizeof(tale->first), "%s: %s", unc_unit_name(s, u).text,
+			 unc_reg_name(t, reg));
 		tale->pid = r->pid;
 		tale->user = unc_ledger_owner(s->platform->ledger, r);
 		memcpy(tale->command, r->command, sizeof(tale->command));

@@ -43,8 +43,7 @@ static int build_socket(const struct unc_units *s, enum unc_extent extent, int s
 	int rc = 0;
 
 	for (size_t k = 0; k < s->n_claims && rc == 0; k++) {
-		const struct unc_wanted *wanted =
-			&s->wanted[unc_units_number(s, s->claim[k].instance)];
+		const struct unc_wanted *wanted = unc_units_wanted(s, s->claim[k].instance);
 
 		if (s->claim[k].instance->socket == socket && is_ours(&s->claim[k]) &&
 		    wanted->claimed && wanted->always == (extent == UNC_ALL))
@@ -82,19 +81,17 @@ static const char *subject(const struct unc_units *s, const struct unc_slot *slo
 {
 	const struct unc_table *t = s->platform->table;
 
-	return unc_tbl_str(t, t->reg[slot->ctr].name);
+	return unc_reg_name(t, slot->ctr);
 }
 
 static int fail_unread(const struct unc_units *s, const struct unc_slot *slot, uint16_t reg,
 		       int error, struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
-	const struct unc_instance *u = &s->platform->instances.unit[slot->instance];
-	char unit[64];
+	const struct unc_instance *u = unc_slot_unit(s, slot);
 
-	unc_unit_text(s, u, unit, sizeof(unit));
 	return unc_fail(err, UNC_ERR_IO, "%s of %s at %s could not be read: %s",
-			unc_tbl_str(t, t->reg[reg].name), unit, u->location,
+			unc_reg_name(t, reg), unc_unit_name(s, u).text, u->location,
 			error == ENXIO    ? UNC_NO_CPU
 			: error == ENODEV ? "its CPU is offline"
 					  : strerror(error));
@@ -103,11 +100,9 @@ static int fail_unread(const struct unc_units *s, const struct unc_slot *slot, u
 static int fail_read(const struct unc_units *s, const struct unc_slot *slot,
 		     const struct unc_reg_op *op, struct unc_error *err)
 {
-	char unit[64];
 
-	unc_unit_text(s, &s->platform->instances.unit[slot->instance], unit, sizeof(unit));
 	return unc_fail(err, UNC_ERR_IO, "no counter could be read: %s of %s: %s", subject(s, slot),
-			unit,
+			unc_unit_name(s, unc_slot_unit(s, slot)).text,
 			op->errno_value ? strerror(op->errno_value) : unc_error_name(op->error));
 }
 
@@ -264,7 +259,7 @@ static int registers_stop(struct unc_units *s, size_t first, struct unc_error *e
 
 void unc_units_add_bits(struct unc_units *s, const struct unc_slot *slot, uint64_t bits)
 {
-	struct unc_claim *u = unc_units_claimed(s, &s->platform->instances.unit[slot->instance]);
+	struct unc_claim *u = unc_units_claimed(s, unc_slot_unit(s, slot));
 	struct unc_setting *setting = unc_claim_setting(u, unc_units_control(s, slot));
 
 	if (setting)
@@ -309,10 +304,10 @@ static int tell(const struct unc_units *s, const struct unc_plan *plan, unc_oper
 		const struct unc_instance *u = plan->tag[i].instance;
 		const struct unc_reg *reg = &plan->op[i].reg;
 		struct unc_operation out = {
-			.unit = unc_tbl_str(t, t->type[u->type].name),
+			.unit = unc_type_name(t, u->type),
 			.socket = u->socket,
 			.index = u->index,
-			.reg = unc_tbl_str(t, t->reg[plan->tag[i].reg].name),
+			.reg = unc_reg_name(t, plan->tag[i].reg),
 			.space = unc_space_name(reg->space),
 			.address = unc_reg_shown(reg),
 			.location = u->location,

@@ -126,16 +126,14 @@ static void clear_foreign(struct release *r)
 static void judge(struct release *r, struct unc_found *f)
 {
 	const struct unc_found *now = unc_counters_find(&r->now, f->instance, f->ctl);
-	char unit[64];
 
 	if (!now || f->why.code || keep(r, f, &f->why) < 0 || now->control != f->control ||
 	    now->owner != f->owner)
 		return;
-	unc_unit_text(&r->units, f->instance, unit, sizeof(unit));
 	unc_fail(&f->why, UNC_ERR_IO,
 		 "%s of %s could not be restored: it holds 0x%" PRIx64 " still",
 		 unc_tbl_str(r->units.platform->table, r->units.platform->table->reg[f->ctl].name),
-		 unit, f->control);
+		 unc_unit_name(&r->units, f->instance).text, f->control);
 	note_failure(r, &f->why);
 }
 

@@ -8,7 +8,6 @@ int unc_units_fail_op(const struct unc_units *s, const struct unc_plan *plan, co
 		      struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
-	char unit[64];
 
 	for (size_t i = 0; i < plan->n; i++) {
 		const struct unc_reg_op *op = &plan->op[i];
@@ -21,11 +20,11 @@ int unc_units_fail_op(const struct unc_units *s, const struct unc_plan *plan, co
 					"%s failed: the kernel has no counter left for one of the "
 					"events",
 					what);
-		unc_unit_text(s, tag->instance, unit, sizeof(unit));
-		return unc_fail(
-			err, op->error, "%s failed: %s of %s at %s: %s", what,
-			unc_tbl_str(t, t->reg[tag->reg].name), unit, tag->instance->location,
-			op->errno_value ? strerror(op->errno_value) : unc_error_name(op->error));
+		return unc_fail(err, op->error, "%s failed: %s of %s at %s: %s", what,
+				unc_reg_name(t, tag->reg), unc_unit_name(s, tag->instance).text,
+				tag->instance->location,
+				op->errno_value ? strerror(op->errno_value)
+						: unc_error_name(op->error));
 	}
 	return 0;
 }

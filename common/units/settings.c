@@ -48,17 +48,16 @@ static const char *other_text(const struct unc_units *s, const struct unc_instan
 	uint16_t ctl = unc_type_ctl(&t->type[u->type], other->counter);
 	char who[64];
 	struct unc_code_filter filter[UNC_MAX_FILTERS];
-	char unit[64], event[UNC_SPEC_MAX];
+	char event[UNC_SPEC_MAX];
 	size_t n = 0;
 
 	for (size_t i = 0; i < found->n && n < UNC_MAX_FILTERS; i++)
 		if (t->reg[found->tag[i].reg].role == UNC_ROLE_OTHER && !found->op[i].error)
 			filter[n++] = (struct unc_code_filter){.reg = found->tag[i].reg,
 							       .value = found->op[i].value};
-	unc_unit_text(s, u, unit, sizeof(unit));
 	snprintf(buf, size, "counter %u of %s is programmed by %s (control 0x%llx%s)",
-		 other->counter, unit, unc_units_holder_text(s, u, ctl, who, sizeof(who)),
-		 (unsigned long long)other->ctl,
+		 other->counter, unc_unit_name(s, u).text,
+		 unc_units_holder_text(s, u, ctl, who, sizeof(who)), (unsigned long long)other->ctl,
 		 unc_unit_event_text(s, u, other->ctl, filter, n, event, sizeof(event)));
 	return buf;
 }
@@ -70,11 +69,11 @@ int unc_settings_busy(struct unc_units *s, const struct unc_instance *u,
 	const struct unc_conflict *conflict = &a->conflict;
 	const struct unc_slot *slot = &s->slot[a->slot[a->failed]];
 	const char *name = slot->name;
-	char unit[64], other[UNC_ERROR_MAX];
+	char other[UNC_ERROR_MAX];
 
-	unc_unit_text(s, u, unit, sizeof(unit));
 	if (conflict->beside < 0)
-		return unc_fail(err, UNC_ERR_BUSY, "%s: no counter of %s is free", name, unit);
+		return unc_fail(err, UNC_ERR_BUSY, "%s: no counter of %s is free", name,
+				unc_unit_name(s, u).text);
 	other_text(s, u, &others->one[conflict->beside], found, other, sizeof(other));
 	switch (conflict->kind) {
 	case UNC_CONFLICT_KIND:
@@ -135,16 +134,15 @@ static int fail_filter(const struct unc_units *s, const struct unc_claim *u,
 		       struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
-	const char *name = slot->name, *filter = unc_tbl_str(t, t->reg[reg].name);
-	char unit[64], who[UNC_ERROR_MAX];
+	const char *name = slot->name, *filter = unc_reg_name(t, reg);
+	char who[UNC_ERROR_MAX];
 
-	unc_unit_text(s, u->instance, unit, sizeof(unit));
 	if (!other)
 		return unc_fail(err, UNC_ERR_BUSY,
 				"%s: %s of %s is in use by somebody else (0x%llx)", name, filter,
-				unit, (unsigned long long)was);
+				unc_unit_name(s, u->instance).text, (unsigned long long)was);
 	return unc_fail(err, UNC_ERR_BUSY, "%s: %s of %s holds 0x%llx, which counts for others: %s",
-			name, filter, unit, (unsigned long long)was,
+			name, filter, unc_unit_name(s, u->instance).text, (unsigned long long)was,
 			other_text(s, u->instance, other, found, who, sizeof(who)));
 }
 
@@ -233,11 +231,10 @@ static int fail_held(const struct unc_units *s, const struct unc_claim *u,
 		     struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
-	char unit[64], who[64];
+	char who[64];
 
-	unc_unit_text(s, u->instance, unit, sizeof(unit));
 	return unc_fail(err, UNC_ERR_BUSY, "%s: %s of %s is used by %s, and %s", slot->name,
-			unc_tbl_str(t, t->reg[control].name), unit,
+			unc_reg_name(t, control), unc_unit_name(s, u->instance).text,
 			unc_units_holder_text(s, u->instance, control, who, sizeof(who)), why);
 }
 

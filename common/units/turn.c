@@ -74,7 +74,7 @@ static void mark_controls(const struct unc_units *s, struct unc_claim *u)
 {
 	for (size_t k = 0; k < u->n_controls; k++) {
 		const struct unc_setting one = u->control[k];
-		int i = s->wanted[unc_units_number(s, u->instance)].head;
+		int i = unc_units_wanted(s, u->instance)->head;
 
 		while (i != UNC_END && (s->slot[i].counts != UNC_STAYS ||
 					unc_units_control(s, &s->slot[i]) != one.reg))
@@ -90,7 +90,7 @@ static void mark_controls(const struct unc_units *s, struct unc_claim *u)
 /* Of a unit that is left out, or of which something is lost, nothing stays. */
 static bool may_go_on(const struct unc_units *s, const struct unc_claim *u)
 {
-	const struct unc_wanted *wanted = &s->wanted[unc_units_number(s, u->instance)];
+	const struct unc_wanted *wanted = unc_units_wanted(s, u->instance);
 	int i = wanted->head;
 
 	while (i != UNC_END && s->slot[i].life != UNC_LOST)
@@ -103,7 +103,7 @@ void unc_units_mark_staying(struct unc_units *s, enum unc_extent extent, size_t 
 	unc_units_unmark(s, first);
 	for (size_t i = first; i < s->n_claims; i++) {
 		struct unc_claim *u = &s->claim[i];
-		int k = s->wanted[unc_units_number(s, u->instance)].head;
+		int k = unc_units_wanted(s, u->instance)->head;
 
 		if (extent == UNC_TURN && may_go_on(s, u)) {
 			mark_slots(s, u, (s->turn + 1) % s->n_turns);
@@ -121,7 +121,7 @@ void unc_units_unmark(struct unc_units *s, size_t first)
 {
 	for (size_t i = first; i < s->n_claims; i++) {
 		struct unc_claim *u = &s->claim[i];
-		int n = s->wanted[unc_units_number(s, u->instance)].head;
+		int n = unc_units_wanted(s, u->instance)->head;
 
 		u->n_staying = 0;
 		for (; n != UNC_END; n = s->slot[n].next)
@@ -139,8 +139,7 @@ void unc_units_drop_ended(struct unc_units *s, size_t first)
 
 		u->n_controls = u->n_staying;
 		u->n_filters = u->n_counters = 0; /* what stays is not set again */
-		s->wanted[unc_units_number(s, u->instance)].claimed =
-			u->n_staying ? UNC_CLAIMED : UNC_FREE;
+		unc_units_wanted(s, u->instance)->claimed = u->n_staying ? UNC_CLAIMED : UNC_FREE;
 		if (u->n_staying)
 			s->claim[n_claims++] = *u;
 	}

@@ -177,11 +177,13 @@ struct unc_claim *unc_units_claimed(const struct unc_units *s, const struct unc_
 	return NULL;
 }
 
-void unc_unit_text(const struct unc_units *s, const struct unc_instance *u, char *buf, size_t size)
+struct unc_unit_name unc_unit_name(const struct unc_units *s, const struct unc_instance *u)
 {
-	snprintf(buf, size, "%s%u (socket %u)",
-		 unc_tbl_str(s->platform->table, s->platform->table->type[u->type].name), u->index,
-		 u->socket);
+	struct unc_unit_name name;
+
+	snprintf(name.text, sizeof(name.text), "%s%u (socket %u)",
+		 unc_type_name(s->platform->table, u->type), u->index, u->socket);
+	return name;
 }
 
 const char *unc_unit_event_text(const struct unc_units *s, const struct unc_instance *u,

@@ -245,7 +245,9 @@ uint16_t unc_units_control(const struct unc_units *, const struct unc_slot *);
 /* Whether a slot counts in the running turn. */
 bool unc_units_active(const struct unc_units *, const struct unc_slot *);
 /* "cbo3 (socket 1)" */
-void unc_unit_text(const struct unc_units *, const struct unc_instance *, char *buf, size_t size);
+struct unc_unit_name {
+	char text[64];
+} unc_unit_name(const struct unc_units *, const struct unc_instance *);
 /* Why a slot is lost or was not read, as a sentence in err; others of the kernel's users had its
  * counter all the time; why its last interval alone means nothing; its unit is UNC_UNSHOWN. */
 void unc_slot_loss(const struct unc_units *, const struct unc_slot *, struct unc_error *err);

@@ -160,7 +160,7 @@ static int forget(struct unc_units *s, enum unc_extent extent, size_t first, str
 {
 	(void)err;
 	for (size_t i = first; i < s->n_claims; i++)
-		s->wanted[unc_units_number(s, s->claim[i].instance)].claimed = UNC_FREE;
+		unc_units_wanted(s, s->claim[i].instance)->claimed = UNC_FREE;
 	keep_claimed(s);
 	unc_units_drop_ended(s, first);
 	if (extent == UNC_ALL) {
@@ -190,7 +190,7 @@ static size_t count_always(const struct unc_units *s)
 {
 	size_t n = 0;
 
-	while (n < s->n_claims && s->wanted[unc_units_number(s, s->claim[n].instance)].always)
+	while (n < s->n_claims && unc_units_wanted(s, s->claim[n].instance)->always)
 		n++;
 	return n;
 }
@@ -302,7 +302,7 @@ static size_t move_left(struct unc_units *s, size_t first)
 	for (size_t i = first; i < end;) {
 		struct unc_claim one;
 
-		if (s->wanted[unc_units_number(s, s->claim[i].instance)].claimed) {
+		if (unc_units_wanted(s, s->claim[i].instance)->claimed) {
 			i++;
 			continue;
 		}
@@ -365,7 +365,7 @@ static bool take_again(struct unc_units *s)
 	if (rc == 0)
 		rc = start(s, first, NULL);
 	for (size_t i = first; i < s->n_claims && rc < 0; i++)
-		s->wanted[unc_units_number(s, s->claim[i].instance)].claimed = UNC_FREE;
+		unc_units_wanted(s, s->claim[i].instance)->claimed = UNC_FREE;
 	if (rc < 0)
 		end_left(s, 0, NULL);
 	any = s->n_claims > first;

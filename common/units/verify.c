@@ -71,7 +71,7 @@ static void compare(struct unc_units *s, const struct unc_claim *u, struct unc_s
 	const struct unc_table *t = s->platform->table;
 	bool shown = setting->state == UNC_SHOWN; /* else a start has failed: nobody has looked */
 	uint64_t now = op->value, mask = telling_bits(s, u, setting);
-	int i = s->wanted[unc_units_number(s, u->instance)].head;
+	int i = unc_units_wanted(s, u->instance)->head;
 	const struct unc_loss loss = {
 		t->reg[setting->reg].role == UNC_ROLE_OTHER ? UNC_LOST_FILTER : UNC_LOST_CONTROL,
 		setting->reg, now};
@@ -174,21 +174,20 @@ static int take_shown(struct unc_units *s, struct unc_claim *u, struct unc_setti
 		      uint64_t now, struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
-	char unit[64], event[UNC_SPEC_MAX] = "";
+	char event[UNC_SPEC_MAX] = "";
 
 	setting->shown = now;
 	setting->state = UNC_SHOWN;
 	if (!((now ^ setting->value) & telling_bits(s, u, setting)))
 		return 0;
 	setting->state = UNC_NOT_OURS;
-	unc_unit_text(s, u->instance, unit, sizeof(unit));
 	if (t->reg[setting->reg].role != UNC_ROLE_OTHER)
 		unc_unit_event_text(s, u->instance, now, NULL, 0, event, sizeof(event));
 	return unc_fail(err, UNC_ERR_BUSY,
 			"%s of %s holds 0x%" PRIx64 "%s right after 0x%" PRIx64
 			" was written: somebody else programs it at the same time",
-			unc_tbl_str(t, t->reg[setting->reg].name), unit, now, event,
-			setting->value);
+			unc_reg_name(t, setting->reg), unc_unit_name(s, u->instance).text, now,
+			event, setting->value);
 }
 
 int unc_units_verify_begin(struct unc_units *s, size_t first, struct unc_error *err)
@@ -267,7 +266,7 @@ void unc_units_verify(struct unc_units *s, size_t first)
 void unc_units_verify_suspects(struct unc_units *s)
 {
 	for (size_t i = 0; i < s->n_claims; i++)
-		if (s->wanted[unc_units_number(s, s->claim[i].instance)].suspect)
+		if (unc_units_wanted(s, s->claim[i].instance)->suspect)
 			verify(s, &s->claim[i]);
 }
 

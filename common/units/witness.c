@@ -41,11 +41,6 @@ struct suspects {
 	size_t n;
 };
 
-static struct unc_wanted *wanted_of(const struct unc_units *s, const struct unc_instance *u)
-{
-	return &s->wanted[unc_units_number(s, u)];
-}
-
 /* ---- what moves */
 
 /* Whether a counter has counted much more or less in ns than it did before, if that is known. What
@@ -198,7 +193,7 @@ static void fixed_witness(struct unc_units *s, const struct unc_tbl_event *event
 /* One of the session's own counters counts the clock. */
 static void own_witness(struct unc_units *s, const struct unc_code *code, struct witness *w)
 {
-	int k = w->claim ? wanted_of(s, w->unit)->head : UNC_END;
+	int k = w->claim ? unc_units_wanted(s, w->unit)->head : UNC_END;
 
 	for (; k != UNC_END && !w->kind; k = s->slot[k].next) {
 		const struct unc_slot *slot = &s->slot[k];
@@ -419,8 +414,8 @@ static int socket_stands(struct unc_units *s, unsigned socket, int none, struct 
 
 static void set_unshown(struct unc_units *s, const struct witness *w)
 {
-	wanted_of(s, w->unit)->proof = UNC_UNSHOWN;
-	wanted_of(s, w->unit)->slow = -1;
+	unc_units_wanted(s, w->unit)->proof = UNC_UNSHOWN;
+	unc_units_wanted(s, w->unit)->slow = -1;
 	s->flawed = true;
 }
 
@@ -443,7 +438,7 @@ static int find_still(struct unc_units *s, const struct unc_unit_methods *self, 
 	if (!suspects->one)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	for (size_t i = first; i < s->n_claims; i++) {
-		const struct unc_wanted *wanted = wanted_of(s, s->claim[i].instance);
+		const struct unc_wanted *wanted = unc_units_wanted(s, s->claim[i].instance);
 
 		if (!s->claim[i].n_controls || !wanted->suspect || !(known >> wanted->proof & 1))
 			continue;
@@ -488,12 +483,12 @@ static int socket_frozen(struct unc_units *s, const struct witness *w, struct un
 static void sort_out(struct unc_units *s, size_t first, const struct suspects *still)
 {
 	for (size_t i = 0; i < still->n; i++)
-		wanted_of(s, still->one[i].unit)->proof =
+		unc_units_wanted(s, still->one[i].unit)->proof =
 			still->one[i].stands || still->one[i].kind == NO_WITNESS ? UNC_STANDS
 										 : UNC_COUNTS;
 	for (size_t i = first; i < s->n_claims; i++)
-		if (wanted_of(s, s->claim[i].instance)->proof == UNC_UNPROVEN)
-			wanted_of(s, s->claim[i].instance)->proof = UNC_COUNTS;
+		if (unc_units_wanted(s, s->claim[i].instance)->proof == UNC_UNPROVEN)
+			unc_units_wanted(s, s->claim[i].instance)->proof = UNC_COUNTS;
 }
 
 /* Lets sockets go on where all that was asked stands, and nobody else counts; asks again. */
@@ -532,7 +527,7 @@ static int judge(struct unc_units *s, const struct witness *w, struct unc_error 
 				    &(struct unc_loss){.why = UNC_LOST_DOUBTFUL});
 	else if (u->company && u->found != UNC_FOUND_IDLE)
 		set_unshown(s, w);
-	return u->company || wanted_of(s, w->unit)->proof != UNC_STANDS
+	return u->company || unc_units_wanted(s, w->unit)->proof != UNC_STANDS
 		       ? 0
 		       : unc_units_note_idle(s, u, err);
 }
@@ -541,7 +536,7 @@ static bool any_unproven(const struct unc_units *s, size_t first)
 {
 	for (size_t i = first; i < s->n_claims; i++)
 		if (s->claim[i].n_controls &&
-		    wanted_of(s, s->claim[i].instance)->proof == UNC_UNPROVEN)
+		    unc_units_wanted(s, s->claim[i].instance)->proof == UNC_UNPROVEN)
 			return true;
 	return false;
 }
@@ -561,7 +556,7 @@ int unc_units_prove(struct unc_units *s, const struct unc_unit_methods *self, si
 		rc = unfreeze_sockets(s, first, &still, err);
 	}
 	for (size_t i = 0; rc == 0 && i < still.n; i++)
-		if (wanted_of(s, still.one[i].unit)->proof == UNC_STANDS)
+		if (unc_units_wanted(s, still.one[i].unit)->proof == UNC_STANDS)
 			rc = judge(s, &still.one[i], err);
 	free(still.one);
 	return rc;
