@@ -6,6 +6,7 @@
  */
 #include "built.h"
 #include "session_kit.h"
+#include "units/registers.h"
 
 /* A machine, and a clock that is counted on all units of a type. */
 struct world {

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "session_files.h"
+#include "units/registers.h"
 
 enum { USER = 65534, GROUP = 65533 };
 enum { BOX_CTL = 0xD04 };                /* the unit control of CBo 0 */

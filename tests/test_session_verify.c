@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "session_kit.h"
+#include "units/registers.h"
 
 /* Time passes while the library waits, too. */
 #define SNB_WAIT "sandybridge-ep,clock=wait"

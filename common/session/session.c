@@ -10,6 +10,7 @@
 #include "base/grow.h"
 #include "base/text.h"
 #include "encode/schedule.h"
+#include "units/loss.h"
 
 /* ---- creation */
 

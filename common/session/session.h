@@ -37,45 +37,8 @@
 
 #include <pthread.h>
 
-#include "encode/expr.h"
-#include "encode/name.h"
-#include "encode/schedule.h"
+#include "session/items.h"
 #include "units/units.h"
-
-enum { UNC_MEASURE_MEAN = UNC_AGGREGATE_SOCKET + 1 };
-
-/* A unit that belongs to a measure and cannot be read. */
-struct unc_missing {
-	uint32_t instance;
-	struct unc_unit *told; /* for this event alone; NULL: as the platform tells it */
-};
-
-struct unc_measure {
-	char *name; /* canonical text */
-	uint32_t *slot;
-	struct unc_missing *missing;
-	uint32_t n_slots, n_missing;
-	uint16_t pass;
-	uint8_t aggregate; /* UNC_AGGREGATE_* or UNC_MEASURE_MEAN */
-};
-
-struct unc_session_item {
-	struct unc_item *what; /* as it is told */
-	struct unc_error
-		*lacks;    /* why it cannot be counted there: it has no measures; NULL: it can */
-	uint32_t *measure; /* one for an event; one for each reference of a formula */
-	uint32_t n_measures;
-	struct unc_expr *expr; /* NULL: it is an event */
-	double memory_peak;    /* for the formula */
-	unsigned units, of;    /* that are measured, that it is about */
-	unsigned without;      /* of the first: a counter there means nothing now */
-	unsigned emptied;      /* measures of which nothing is left then: it has no value */
-	uint32_t only;         /* slot that is all of it: an event of one unit; UINT32_MAX */
-	uint64_t waits;        /* bit i: it is measured in pass i, and not always */
-	uint64_t seen;   /* of these, those of its interval; all: the last read has ended it */
-	double complete; /* wall time when it was */
-	double interval; /* its last interval: from complete to complete, seconds */
-};
 
 enum { UNC_MAX_PASSES = 64 };
 
@@ -161,35 +124,6 @@ int unc_session_enter_running(struct unc_session *);
 int unc_session_enter_measured(struct unc_session *);
 /* The item that a program means; NULL, with the sentence: there is none. */
 struct unc_session_item *unc_session_find_item(struct unc_session *, int id);
-
-/* session_items.c */
-struct unc_checkpoint {
-	size_t items, measures, slots;
-	unsigned passes;
-};
-
-struct unc_checkpoint unc_session_checkpoint(const struct unc_session *);
-void unc_session_roll_back(struct unc_session *, struct unc_checkpoint);
-struct unc_session_item *unc_session_new_item(struct unc_session *);
-/* An event on its units in one pass. On error the caller rolls back. */
-int unc_session_add_measure(struct unc_session *, const struct unc_spec *, unsigned pass,
-			    int aggregate);
-/* Whether what is wanted of a unit in a pass fits together; the sentence is the session's. */
-int unc_session_check_unit(struct unc_session *, uint32_t instance, unsigned pass);
-/* The units that an item is about, each once. */
-struct unc_item_unit {
-	uint32_t instance;
-	const struct unc_unit *missing; /* how it is told; NULL: it is measured */
-	uint32_t measure, at;           /* the next is looked for from here on */
-};
-/* The next, of {0} the first; false: there is none. */
-bool unc_session_next_unit(const struct unc_session *, const struct unc_session_item *,
-			   struct unc_item_unit *);
-
-/* session_add.c. What is named in a text, as an item. Where it cannot be counted (lacks, not NULL)
- * it is there all the same. On error the session is as before. */
-int unc_session_add_name(struct unc_session *, const struct unc_name *, const char *text,
-			 const struct unc_error *lacks);
 
 /* session_read.c. Finds the units that an item goes without now; a slot of it on one of them that
  * means nothing, NULL: there is none. The lock is held. */

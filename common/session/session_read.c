@@ -6,6 +6,7 @@
 #include "access/near.h"
 #include "base/abi.h"
 #include "session/session.h"
+#include "units/loss.h"
 
 /* ---- turns */
 

@@ -2,8 +2,7 @@
 /* Units: which of their counters the slots of a turn get, beside those of others. */
 #include <stdlib.h>
 
-#include "units/inside.h"
-#include "units/occupancy.h"
+#include "units/registers.h"
 
 /* Whether not all that a unit has to count now is lost. */
 static bool has_left(const struct unc_units *s, uint32_t instance)

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "units/inside.h"
+#include "units/registers.h"
 
 enum {
 	MAX_GROUPS = 96,

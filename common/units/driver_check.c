@@ -6,7 +6,7 @@
  */
 #include <limits.h>
 
-#include "units/inside.h"
+#include "units/registers.h"
 
 enum { MAX_CLOCKS = 8 }; /* of a socket: some of its units may have nothing that drives them */
 

@@ -7,11 +7,11 @@
  *   run.c          plans are run
  *   occupancy.c    who counts on a unit, by what its controls hold (occupancy.h)
  *   notes.c        what is noted of registers, for all sessions of the node
- *   loss.c         slots that mean nothing any more
+ *   loss.c         slots that mean nothing any more (loss.h)
  *   join.c         what another session counts already
  *   frozen.c       whether a unit or a socket is frozen, and what lets it go on
  *   reclaim.c      what ended processes have left
- *   settings.c     settings of registers for slots
+ *   settings.c     settings of registers for slots (this and the next three: registers.h)
  *   witness.c      whether units count
  *   verify.c       whether what was read is ours
  *   clocks.c       whether units were frozen meanwhile
@@ -32,6 +32,7 @@
 
 #include "units/claim.h"
 #include "units/guest.h"
+#include "units/loss.h"
 #include "units/notes.h"
 
 struct unc_occupancy;
@@ -87,23 +88,6 @@ struct unc_unit_methods {
 };
 
 extern const struct unc_unit_methods unc_registers, unc_driver;
-
-/* Why what a slot has counted means nothing. */
-enum unc_loss_kind {
-	UNC_LOST_NOT,
-	UNC_LOST_CONTROL,  /* its control holds `value` */
-	UNC_LOST_FILTER,   /* a filter that it looks at does */
-	UNC_LOST_UNIT,     /* unit control does */
-	UNC_LOST_KIND,     /* the control of another counter does, with which it cannot count */
-	UNC_LOST_OUT,      /* its unit is left out of the turn */
-	UNC_LOST_FROZEN,   /* the unit does not count; or for `value` per cent of a time */
-	UNC_LOST_DOUBTFUL, /* the same, and somebody else counts there, or nothing drives it */
-	UNC_LOST_CLEARED,  /* it went back, or too far: by `value` */
-	UNC_LOST_START,    /* it holds `value` right after it was set to something else */
-	UNC_LOST_ONES,     /* it reads as all ones */
-	UNC_LOST_UNREAD,   /* it could not be read, errno `value`, where its turn began or ended */
-	UNC_LOST_WRAP      /* it was not read for `value` ns, and may have wrapped in them */
-};
 
 /* ---- units.c */
 
@@ -164,35 +148,6 @@ int unc_units_run_plan(struct unc_units *, struct unc_plan *, const char *what,
 /* Runs writes that restore. One that fails is tried again, whatever else is there. */
 int unc_units_restore(struct unc_units *, struct unc_plan *, struct unc_error *err);
 
-/* ---- loss.c: a slot means nothing from now on: the first cause counts. */
-void unc_units_lose(struct unc_units *, struct unc_slot *, const struct unc_loss *);
-/* All slots of a unit that do not always run: now, or in each turn. */
-void unc_units_lose_unit(struct unc_units *, uint32_t instance, enum unc_extent,
-			 const struct unc_loss *);
-void unc_units_lose_frozen(struct unc_units *, uint32_t instance, enum unc_extent);
-/* Something that a unit has to count now is lost and may be tried again: a second after it was lost, then after twice the time
- * each, at most 64; where it has counted for longer than that, after a second again. */
-bool unc_units_is_due(const struct unc_units *, uint32_t instance);
-void unc_units_put_off(struct unc_units *, uint32_t instance);
-/* What was tried, and not lost again, counts from 0. */
-void unc_units_take_up(struct unc_units *, uint32_t instance);
-/* A unit that cannot be had is left out of the running turn: nothing that it was to count is. An
- * error is one of all that start: of memory, or where a guest needs each unit. */
-int unc_units_leave_out(struct unc_units *, uint32_t instance, const struct unc_error *why,
-			struct unc_error *err);
-/* Prepares a plan, from one operation on. 1: units of which that cannot be done are left out, and
- * taken out of the plan. */
-int unc_units_prepare(struct unc_units *, struct unc_plan *, size_t from, struct unc_error *err);
-/* Units of which an operation of a plan has failed are left out. */
-int unc_units_leave_failed(struct unc_units *, struct unc_plan *, const char *what,
-			   struct unc_error *err);
-/* What tells of a slot could not be read, for this once: `reg`, the counter or a control. */
-void unc_units_unread(struct unc_units *, struct unc_slot *, uint16_t reg,
-		      const struct unc_reg_op *);
-/* The same of those that count on a unit now. */
-void unc_units_unread_unit(struct unc_units *, uint32_t instance, uint16_t reg,
-			   const struct unc_reg_op *);
-
 /* ---- join.c: bits of a control that do something once, when they are written. */
 uint64_t unc_once_bits(const struct unc_table *, const struct unc_tbl_type *);
 
@@ -220,50 +175,6 @@ size_t unc_units_usable(const struct unc_units *, uint32_t instance);
 void unc_units_mark_staying(struct unc_units *, enum unc_extent, size_t first);
 void unc_units_drop_ended(struct unc_units *, size_t first);
 void unc_units_unmark(struct unc_units *, size_t first);
-
-/* ---- registers: settings.c */
-int unc_settings_look(struct unc_units *, const struct unc_instance *, const uint32_t *slots,
-		      size_t n, struct unc_plan *found, struct unc_error *err);
-int unc_settings_claim(struct unc_units *, struct unc_claim *, const struct unc_assignment *,
-		       const struct unc_occupancy *, const struct unc_plan *found,
-		       struct unc_error *err);
-/* The sentence of an assignment that has failed. */
-int unc_settings_busy(struct unc_units *, const struct unc_instance *,
-		      const struct unc_assignment *, const struct unc_others *others,
-		      const struct unc_plan *found, struct unc_error *err);
-/* witness.c: the code of a clock; NULL: it has none. It stays until the next is asked for. */
-const struct unc_code *unc_clock_code(struct unc_units *, const struct unc_tbl_event *);
-enum { UNC_PROOF_NS = 20000 }; /* a clock of 100 MHz makes 2000 steps */
-/* What moves counts. By what the last look has shown, without an access: how many units have a
- * counter that has counted much more or less in its time than before, or (UNC_PROVE) none that has
- * moved. Such a unit is a suspect: somebody may have frozen it, or taken its counters. */
-size_t unc_units_suspect(struct unc_units *, uint64_t ns, enum unc_check_kind);
-/* Reads units from read[first] on again, of one owner, of which one of these is known (bits of
- * proof), all where counting begins or ends, else those that are suspects: how many stand still,
- * which are the suspects then. */
-size_t unc_units_stand(struct unc_units *, const struct unc_unit_methods *by, size_t first,
-		       unsigned known, enum unc_check_kind);
-/* What begins to count, and was not set, is read, so that it can be seen to move. */
-void unc_units_stand_first(struct unc_units *, const struct unc_unit_methods *by);
-/* After programming: whether claim[first] and those behind it, of `self`, count; sockets that an
- * ended program has left frozen go on. Whether those that did count still do. */
-int unc_units_prove(struct unc_units *, const struct unc_unit_methods *self, size_t first,
-		    struct unc_error *err);
-int unc_units_prove_again(struct unc_units *, const struct unc_unit_methods *self, size_t first,
-			  enum unc_check_kind, struct unc_error *err);
-/* clocks.c: what a slot counts from the last look on is compared. */
-void unc_clock_begin(struct unc_units *, struct unc_slot *);
-/* verify.c: before programming: gets ready to read the controls back. */
-int unc_units_verify_prepare(struct unc_units *, struct unc_error *err);
-/* Right after it: the controls are read back; a unit of which one does not hold what was written is
- * left out. */
-int unc_units_verify_begin(struct unc_units *, size_t first, struct unc_error *err);
-/* Later: marks slots that are not ours any more; what is not ours is not restored. All of
- * claim[first] and those behind it; those of suspects, or of one unit; or whose turn it is. */
-void unc_units_verify(struct unc_units *, size_t first);
-void unc_units_verify_suspects(struct unc_units *);
-void unc_units_verify_unit(struct unc_units *, uint32_t instance);
-void unc_units_verify_due(struct unc_units *, uint64_t ns);
 
 /* ---- the kernel's driver: by what the units count, each by one owner. UNC_ERR_UNAVAILABLE: its
  * events need two. */

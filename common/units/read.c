@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "access/near.h"
-#include "units/inside.h"
+#include "units/registers.h"
 
 /* ---- one counter */
 

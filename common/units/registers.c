@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "host/cpu.h"
-#include "units/inside.h"
-#include "units/occupancy.h"
+#include "units/registers.h"
 
 static bool is_ours(const struct unc_claim *u)
 {

@@ -5,8 +5,7 @@
 #include <stdio.h>
 
 #include "encode/control.h"
-#include "units/inside.h"
-#include "units/occupancy.h"
+#include "units/registers.h"
 
 /* ---- what is there */
 

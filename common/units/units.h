@@ -33,10 +33,10 @@
 #ifndef UNC_UNITS_H
 #define UNC_UNITS_H
 
-#include "encode/kernel.h"
 #include "host/ledger.h"
 #include "platform/platform.h"
 #include "units/plan.h"
+#include "units/slot.h"
 
 struct unc_claim;
 struct unc_guest;   /* guest.h */
@@ -45,109 +45,6 @@ struct unc_unit_methods;
 
 enum { UNC_END = -1 };
 enum unc_extent { UNC_TURN, UNC_ALL }; /* what takes turns alone, or all that counts */
-
-/* Time in ns: a counter ran, and others had it meanwhile. */
-struct unc_run_time {
-	uint64_t ran, idle;
-};
-
-/* A counter was read between ns and ns + width; or several were, from the first to the last. */
-struct unc_seen {
-	uint64_t ns, width;
-};
-static const struct unc_seen unc_unseen = {.ns = UINT64_MAX};
-
-static inline void unc_seen_join(struct unc_seen *all, struct unc_seen one)
-{
-	uint64_t end = all->ns == UINT64_MAX ? 0 : all->ns + all->width;
-
-	end = one.ns + one.width > end ? one.ns + one.width : end;
-	all->ns = one.ns < all->ns ? one.ns : all->ns;
-	all->width = end - all->ns;
-}
-
-/* A time in which a slot counted: between which looks, for how long of it. */
-struct unc_spell {
-	struct unc_seen from, to;
-	uint64_t blur; /* widths of the looks where turns in it began and ended, but of `to`, ns */
-	struct unc_run_time time;
-	double scale, late; /* for the session alone: as it ended the last interval */
-};
-
-/* When a slot counted. Slots that count always, and are read between the same two stamps, have it
- * in common: that of the first of them, their leader. */
-struct unc_span {
-	struct unc_spell total; /* since start or reset */
-	uint64_t before;        /* where the look before the last one began, or a turn */
-	struct unc_spell interval;
-	uint64_t reported_blur; /* of total, where the last interval ended */
-	struct unc_run_time reported_time;
-};
-
-/* One counter of one unit that is wanted; equal ones are shared. What a read needs comes first. */
-struct unc_slot {
-	uint64_t last;           /* as read last */
-	uint64_t shown;          /* the same when it was last asked whether its unit counts */
-	double pace;             /* counts in a ns up to then; NAN: not known */
-	uint64_t mask;           /* all ones in the counter's width */
-	uint64_t total;          /* counted since start or reset */
-	uint64_t reported;       /* of it, where the last interval ended */
-	uint64_t delta;          /* counted in the last interval */
-	double rate;             /* more in a ns than it can count */
-	uint64_t sure_ns;        /* in which it cannot wrap, at that rate */
-	uint32_t leader;         /* slot whose span is its own, too */
-	uint32_t n_led;          /* others, whose leader it is */
-	uint32_t instance;       /* index into platform->instances */
-	bool begin;              /* programmed, and not read since */
-	int16_t unread;          /* errno of a read that failed; the next may be right again */
-	int16_t reported_unread; /* of the one where the last interval ended */
-	int16_t late;            /* of the one where it began */
-	uint16_t unread_reg;     /* of what: the counter, or what tells whether it is ours */
-	uint16_t ctr;            /* counter register (index into table->reg), once started */
-	struct unc_loss {
-		uint8_t why;  /* enum unc_loss_kind; 0: it is not lost */
-		uint16_t reg; /* index into table->reg */
-		uint64_t value;
-	} lost;               /* why, while it is UNC_LOST or UNC_TAKEN_UP */
-	enum {                /* whether what it counts means something; what is lost goes round: */
-	       UNC_SOUND,     /* it does; so it is where counting begins */
-	       UNC_LOST,      /* it does not (unc_units_lose) */
-	       UNC_TAKEN_UP   /* its unit counts again, and it from 0 on (unc_units_take_up); */
-	} life;               /* once it was measured it is told so (unc_units_tell_back) */
-	struct unc_span span; /* of those that it leads; else it means nothing */
-
-	struct unc_code code;
-	const char *name;        /* of who wants it, for sentences */
-	int next;                /* next slot of the same instance, UNC_END */
-	uint64_t turns;          /* bit i: it has to count in turn i */
-	enum {                   /* whether it counts when it does not have to: */
-	       UNC_IN_ITS_TURNS, /* no; so it is where counting begins */
-	       UNC_SPARE,        /* a counter was left for it in this turn, until that ends */
-	       UNC_STAYS /* the turn changes, and it goes on, on its counter; then UNC_SPARE */
-	} counts;
-	bool steady;      /* it has counted since the start */
-	bool alone;       /* its counter ends intervals, and is set again each time */
-	uint64_t start;   /* what its counter was set to; 0: it was left as it was */
-	uint64_t at;      /* what a program wants that to be; 0: it has no wish */
-	uint32_t allowed; /* counters, before a program has chosen one; 0: it has not */
-	struct {          /* for clocks.c alone: */
-		enum {
-			UNC_CLOCK_UNASKED, /* whether it is one: then one of the others */
-			UNC_CLOCK_NONE,
-			UNC_CLOCK_WAITS, /* what it counts is not compared, for now */
-			UNC_CLOCK_BEGUN  /* it is from where it had counted so much: */
-		} state;
-		uint8_t group; /* of a comparison that is made */
-		uint64_t total;
-		struct unc_seen seen; /* when */
-		double best;          /* counts in a ns, at its fastest */
-	} clock;
-	struct { /* for driver.c alone: */
-		struct unc_kernel_code code;
-		unsigned place;           /* of the event in the group of its PMU */
-		struct unc_run_time last; /* as read last */
-	} driver;
-};
 
 /* A unit of the machine, as far as it is wanted. */
 struct unc_wanted {
@@ -225,12 +122,6 @@ struct unc_units {
 	int unrestored;          /* why nothing of it can be */
 };
 
-/* What a program has chosen of a slot only its registers can do. */
-static inline bool unc_slot_chosen(const struct unc_slot *slot)
-{
-	return slot->allowed || slot->at;
-}
-
 static inline struct unc_span *unc_slot_span(const struct unc_units *s, const struct unc_slot *slot)
 {
 	return &s->slot[slot->leader].span;
@@ -248,16 +139,6 @@ bool unc_units_active(const struct unc_units *, const struct unc_slot *);
 struct unc_unit_name {
 	char text[64];
 } unc_unit_name(const struct unc_units *, const struct unc_instance *);
-/* Why a slot is lost or was not read, as a sentence in err; others of the kernel's users had its
- * counter all the time; why its last interval alone means nothing; its unit is UNC_UNSHOWN. */
-void unc_slot_loss(const struct unc_units *, const struct unc_slot *, struct unc_error *err);
-void unc_slot_idle(const struct unc_units *, const struct unc_slot *, struct unc_error *err);
-void unc_slot_late(const struct unc_units *, const struct unc_slot *, struct unc_error *err);
-void unc_slot_unproven(const struct unc_units *, const struct unc_slot *, struct unc_error *err);
-/* How its unit is told, of which a slot means nothing now; it stays there until unc_units_free().
- * NULL: out of memory. */
-const struct unc_unit *unc_units_tell_lost(struct unc_units *, const struct unc_slot *);
-
 /* frozen.c: what unit control says that holds this (NULL: it was not read): enum unc_unit_state;
  * -1: that cannot be known. */
 int unc_unit_frozen(const struct unc_table *, const struct unc_instance *, const uint64_t *control);

@@ -9,7 +9,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "units/inside.h"
+#include "units/registers.h"
 
 /* Who may count. What comes first is prepared, written and read first. */
 static const struct unc_unit_methods *const owners[] = {&unc_registers, &unc_driver};

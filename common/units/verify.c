@@ -8,7 +8,7 @@
 #include <inttypes.h>
 
 #include "access/near.h"
-#include "units/inside.h"
+#include "units/registers.h"
 
 /* ---- who depends on a setting */
 

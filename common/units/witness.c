@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "units/inside.h"
+#include "units/registers.h"
 
 enum { PROOF_TRIES = 6, MAX_ASKED = 8 };
 
