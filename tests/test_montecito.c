@@ -487,6 +487,32 @@ static void exhaustive(void)
 	unc_platform_close(p);
 }
 
+/* Each thread has counters of its own, and both threads of a core count what the other does too, if
+ * they are asked to: that is told by one of them. */
+static void threads(void)
+{
+	struct unc_platform *p = machine(MONT);
+	struct unc_session *s = session(p, 0);
+	int own = add(s, "core.L2D_MISSES"), both = add(s, "core.L2D_REFERENCES:READS:all=1"),
+	    named = add(s, "core1.L2D_REFERENCES:READS:all=1:socket=0");
+	unsigned units = 0;
+
+	for (size_t i = 0; i < p->instances.n; i++)
+		units += strcmp(unc_tbl_str(p->table,
+					    p->table->type[p->instances.unit[i].type].name),
+				"core") == 0;
+	CU_ASSERT(units > 0 && units % 2 == 0);
+	start(s);
+	step(p, ms);
+	CHECK_NUMBER(value_of(s, own).units, units);
+	CHECK_NUMBER(value_of(s, own).of, units);
+	CHECK_NUMBER(value_of(s, both).units, units / 2);
+	CHECK_NUMBER(value_of(s, both).of, units / 2);
+	CHECK_NUMBER(value_of(s, named).units, 1);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
@@ -494,6 +520,7 @@ int main(void)
 		{"what counts on one counter only", counters_of_leads},
 		{"lanes beside a neighbour", lanes_with_a_neighbour},
 		{"in turn", passes},
+		{"what each thread counts, and what both do", threads},
 		{"the last look of who leaves", last_look},
 		{"the allocator against an exhaustive search", exhaustive},
 		{NULL, NULL},

@@ -354,6 +354,24 @@ static void carried_before(void)
 	unc_platform_close(p);
 }
 
+/* Another one than the first of the session's items. */
+static void second(void)
+{
+	struct unc_platform *p = machine("emerald-rapids,sockets=1,clock=step");
+	struct unc_session *s = session(p, "imc0.DCLK", "cha0.CLOCKTICKS", 0);
+	struct unc_overflow o;
+	struct unc_value v[2];
+
+	CU_ASSERT_EQUAL_FATAL(unc_session_sample(s, 1, 2200000), 0);
+	CU_ASSERT_EQUAL_FATAL(unc_session_start(s), 0);
+	CHECK_NUMBER(steps_until(p, s, 100000, 100, &o, v, 2), 10); /* of 2.2e9 a second */
+	CHECK_NUMBER(o.id, 1);
+	CU_ASSERT(o.count >= 2200000 && o.count < 2420000);
+	unc_session_free(s);
+	quiet(p);
+	unc_platform_close(p);
+}
+
 static void refused(const char *sim, const char *event, uint64_t every, int code, const char *text)
 {
 	struct unc_platform *p = machine(sim);
@@ -472,6 +490,7 @@ int main(void)
 		{"stopped while the socket is frozen", stopped_frozen},
 		{"a counter that has carried before", carried_before},
 		{"a counter that is not to freeze", unarmed},
+		{"another item than the first", second},
 		{"refusals", refusals},
 		{"with a freeze, nothing that is about time", times},
 		{"a counter that is taken between overflows", taken},

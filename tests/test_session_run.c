@@ -96,9 +96,68 @@ static void test_no_ratio(void)
 	struct unc_value v = value_of(s, ratio);
 	CHECK_NUMBER(v.flags & UNC_VALUE_VALID, 0);
 	CU_ASSERT(v.value == 0 && v.interval == 0 && v.count == 0);
+	CHECK_TEXT(unc_session_reason(s, ratio), "the denominator is 0");
 	v = value_of(s, bytes);
 	CHECK_NUMBER(v.flags & UNC_VALUE_VALID, UNC_VALUE_VALID);
 	CU_ASSERT(v.value == 0);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* What is asked for while a pass after the other has its turn of 10 ms: two passes for a ratio, the
+ * third one for a latency, all for what fits beside. */
+static void test_reasons(void)
+{
+	enum { BYTES, RATIO, LATENCY, ITEMS };
+	static const char *const name[ITEMS] = {
+		[BYTES] = "memory_read_bytes", "cbo.LLC_DRD_MISS_PCT", "memory_read_latency_ns"};
+	static const char waits[] =
+		"measured in %d of %d passes so far; it has no value before all "
+		"have had their turn",
+			  outside[] = "not measured in the interval",
+			  late[] = "read over 10 ms of an interval of 10 ms";
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *s = session(p, UNC_SESSION_ROTATE);
+	struct unc_value v[ITEMS];
+	char half[160], none[160];
+	/* Where a turn begins, and at its end. */
+	const char *const expected[4][2][ITEMS] = {
+		{{"not measured: the time was too short", half, none}, {"", half, none}},
+		{{"", half, none}, {"", "", none}},
+		{{"", "", none}, {"", "", ""}},
+		{{"", outside, late}, {"", "", ""}},
+	};
+
+	snprintf(half, sizeof(half), waits, 1, 2);
+	snprintf(none, sizeof(none), waits, 0, 1);
+	for (int i = 0; i < ITEMS; i++)
+		CHECK_NUMBER(add(s, name[i]), i);
+	CHECK_NUMBER(unc_session_passes(s), 3);
+	start(s);
+	for (int turn = 0; turn < 4; turn++) {
+		for (int end = 0; end < 2; end++) {
+			step(p, end ? 10 * ms : 0);
+			CHECK_NUMBER(unc_session_read(s, v, ITEMS, sizeof(*v)), 0);
+			for (int i = 0; i < ITEMS; i++) {
+				const char *why = expected[turn][end][i];
+				bool valid = !*why || why == outside || why == late;
+
+				CHECK_TEXT(unc_session_reason(s, i), why);
+				CHECK_NUMBER((v[i].flags & UNC_VALUE_VALID) != 0, valid);
+			}
+		}
+		/* Threads may read for it in each of its turns. */
+		CU_ASSERT(s->holds);
+		CHECK_NUMBER(unc_session_rotate(s), 0);
+	}
+	CHECK_TEXT(unc_session_reason(s, ITEMS), "");
+	CHECK_TEXT(unc_session_reason(s, -1), "");
+	CHECK_NUMBER(unc_session_stop(s), 0);
+	CU_ASSERT(!s->holds);
+	/* Without its items there is nothing to be read. */
+	CHECK_NUMBER(unc_session_clear(s), 0);
+	CHECK_NUMBER(unc_session_read(s, v, 0, sizeof(*v)), UNC_ERR_STATE);
+	CHECK_TEXT(unc_session_error(s), "the session was not started, or its start failed");
 	unc_session_free(s);
 	unc_platform_close(p);
 }
@@ -569,6 +628,7 @@ int main(void)
 		{"intervals", test_intervals},
 		{"stop, read again, reset, start again", test_stop_and_reset},
 		{"no ratio without a denominator", test_no_ratio},
+		{"why there is no value yet", test_reasons},
 		{"wraps of programmable counters", test_wraps},
 		{"free-running counters", test_free_running_wrap},
 		{"two sessions on one unit", test_join},

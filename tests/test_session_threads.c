@@ -4,6 +4,7 @@
  * program. With the wall clock, but nothing here depends on how fast the machine is.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <pthread.h>
 #include <time.h>
 
@@ -66,31 +67,75 @@ static void test_watcher(void)
 	unc_platform_close(p);
 }
 
-/* Who looks in does so by a lock: what changes counts takes it, as a read does. */
+/* Calls of a program, with what they change. */
+static void call_read(struct unc_session *s)
+{
+	(void)value_of(s, 0);
+}
+static void call_reset(struct unc_session *s)
+{
+	CHECK_NUMBER(unc_session_reset(s), 0);
+}
+static void call_rotate(struct unc_session *s)
+{
+	CHECK_NUMBER(unc_session_rotate(s), 0);
+}
+static void call_reason(struct unc_session *s)
+{
+	CU_ASSERT_PTR_NOT_NULL(unc_session_reason(s, 0));
+}
+static void call_time(struct unc_session *s)
+{
+	CHECK_NUMBER(unc_session_time(s, NULL, NULL), 0);
+}
+static void call_turns(struct unc_session *s)
+{
+	CHECK_NUMBER(unc_session_turns(s, 0), 0);
+}
+static void call_unprotected(struct unc_session *s)
+{
+	CHECK_TEXT(unc_session_unprotected(s), "");
+}
+static void call_stop(struct unc_session *s)
+{
+	CHECK_NUMBER(unc_session_stop(s), 0);
+}
+
+enum which_lock { SESSION = 1, TURNING = 2, PROGRAM = 4 };
+
+static void (*const call[])(struct unc_session *) = {call_read,        call_reset, call_rotate,
+						     call_reason,      call_time,  call_turns,
+						     call_unprotected, call_stop};
+static const unsigned call_locks[] = {SESSION, SESSION,          SESSION | PROGRAM,
+				      SESSION, SESSION,          SESSION | TURNING,
+				      PROGRAM, SESSION | PROGRAM};
+
+/* Who looks in does so by a lock: what changes counts takes it, as a read does; so do others that
+ * another thread may stand in the way of. Afterwards none is held. */
 static void test_locked(void)
 {
 	struct unc_platform *p = machine(SNB);
 	struct unc_session *s = session(p, UNC_SESSION_ROTATE);
-	int id = add(s, "cbo0.CLOCKTICKS:socket=0");
-	bool locked;
+	pthread_mutex_t *lock[] = {&s->lock, &p->turning.lock, &p->program};
 
+	add(s, "cbo0.CLOCKTICKS:socket=0");
 	add(s, "cbo.LLC_DRD_MISS_PCT");
 	main_thread = pthread_self();
 	start(s);
-	for (int what = 0; what < 4; what++) {
+	for (size_t i = 0; i < sizeof(call) / sizeof(call[0]); i++) {
+		unsigned locks = 0;
+
+		step(p, ms);
 		n_taken = 0;
-		if (what == 0)
-			(void)value_of(s, id);
-		if (what == 1)
-			CHECK_NUMBER(unc_session_reset(s), 0);
-		if (what == 2)
-			CHECK_NUMBER(unc_session_rotate(s), 0);
-		if (what == 3)
-			CHECK_NUMBER(unc_session_stop(s), 0);
-		locked = false;
-		for (unsigned i = 0; i < n_taken; i++)
-			locked |= taken[i] == &s->lock;
-		CU_ASSERT(locked);
+		call[i](s);
+		for (unsigned k = 0; k < n_taken; k++)
+			for (unsigned n = 0; n < 3; n++)
+				locks |= (unsigned)(taken[k] == lock[n]) << n;
+		CHECK_NUMBER(locks & call_locks[i], call_locks[i]);
+		for (unsigned n = 0; n < 3; n++) {
+			CHECK_NUMBER(pthread_mutex_trylock(lock[n]), 0);
+			pthread_mutex_unlock(lock[n]);
+		}
 	}
 	unc_session_free(s);
 	unc_platform_close(p);
@@ -106,6 +151,40 @@ static void test_watch_interval(void)
 	start(s);
 	CHECK_NEAR(s->watch_seconds, 17592186044416.0 / (5e9 * 20) / 16, 1e-9);
 	CU_ASSERT(s->watch != UNC_UNWATCHED);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* Whether a thread can be made. */
+static bool no_thread;
+
+int __real_unc_thread_new(pthread_t *, void *(*)(void *), void *);
+int __wrap_unc_thread_new(pthread_t *, void *(*)(void *), void *);
+int __wrap_unc_thread_new(pthread_t *thread, void *(*run)(void *), void *user)
+{
+	return no_thread ? EAGAIN : __real_unc_thread_new(thread, run, user);
+}
+
+/* Nobody would look in: it does not start, and leaves nothing behind. */
+static void test_no_thread(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct snapshot before = snapshot(p);
+	struct unc_session *s = session(p, 0);
+	struct unc_value v;
+
+	add(s, "cbo0.TOR_OCCUPANCY:ALL:socket=0");
+	no_thread = true;
+	CHECK_NUMBER(unc_session_start(s), UNC_ERR_MEMORY);
+	no_thread = false;
+	CHECK_TEXT(unc_session_error(s), "no thread could be made to watch for wraps: Resource "
+					 "temporarily unavailable");
+	CHECK_NUMBER(unc_session_read(s, &v, 1, sizeof(v)), UNC_ERR_STATE);
+	CHECK_TEXT(unc_session_error(s), "the session was not started, or its start failed");
+	CHECK_RESTORED(p, before);
+	CHECK_NUMBER(held_registers(p), 0);
+	start(s);
+	CHECK_NUMBER(unc_session_stop(s), 0);
 	unc_session_free(s);
 	unc_platform_close(p);
 }
@@ -269,6 +348,7 @@ int main(void)
 		{"one thread for all", test_one_thread},
 		{"calls that change counts take the lock", test_locked},
 		{"how often", test_watch_interval},
+		{"no thread", test_no_thread},
 		{"sessions in threads", test_threads},
 		{NULL, NULL},
 	};
