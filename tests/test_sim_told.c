@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * told=PATH: what a traffic generator has moved on a simulated machine. What has to come out is what was
- * told: bytes of memory at the socket that has it, lines of 64 bytes in the LLC of the socket whose threads
- * asked, bytes on the links at both ends, and nothing elsewhere. A unit shows whole counts only.
+ * told=PATH: what a traffic generator has moved on a simulated machine. What has to come out is
+ * what was told: bytes of memory at the socket that has it, lines of 64 bytes in the LLC of the
+ * socket whose threads asked, bytes on the links at both ends, and nothing elsewhere. A unit shows
+ * whole counts only.
  */
 #include <math.h>
 #include <sys/mman.h>
@@ -67,7 +68,8 @@ static double counted(const struct told *t, const char *metric, int socket, cons
 
 /* ---- on every CPU, what was told and nothing else */
 
-/* What is told in the second, and shares of the bytes at socket 0 and 1, of a metric times so many bytes. */
+/* What is told in the second, and shares of the bytes at socket 0 and 1, of a metric times so
+ * many bytes. */
 static const struct {
 	const char *line, *metric;
 	double bytes, at[2];
@@ -164,8 +166,8 @@ static void beside(void)
 	close_told(&t);
 }
 
-/* One half of the channels is the first node's, the other one the second's: 8 of Emerald Rapids, 64 bytes
- * a count. Without a node a line is on all of them, and so is what other units count. */
+/* One half of the channels is the first node's, the other one the second's: 8 of Emerald Rapids,
+ * 64 bytes a count. Without a node a line is on all of them, and so is what other units count. */
 static void nodes(void)
 {
 	static const struct {

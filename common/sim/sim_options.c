@@ -26,8 +26,8 @@
  *                  the units, chosen so, are wrong: they count all twice; their programmable
  *                  counters have two bits less than they should; they count what is moved at the
  *                  other end of the row of sockets; bits of controls that were ever set stay so
- *   split=TYPE     one half of the units belongs to the first node of their socket's memory, the other
- *                  to the second: told= says of which a line is
+ *   split=TYPE     one half of the units belongs to the first node of their socket's memory, the
+ *                  other to the second: told= says of which a line is
  *   wrap=soon      all counters hold 1000000 less than where they wrap; those that a session writes
  *                  then begin in the middle of their range
  *   numa=off       its kernel knows no nodes, and so not what is next to a PCI function

@@ -6,15 +6,16 @@
  *
  * of decimal numbers. For the next NS nanoseconds threads on socket SOCKET load READ bytes from the
  * memory of socket HOME and write WRITTEN bytes to it past the caches, and devices of socket SOCKET
- * write PCIE bytes to its own memory. NODE 1 or 2: the threads' bytes are of one of the two nodes of
- * HOME's memory, which a machine with split= has; else they are evenly on both. With NS 0 that happens together with what the next line says.
- * The machine's clock moves by these lines alone. The file is looked at whenever somebody asks for the
- * time, from where the last complete line ended. After a line that cannot be understood the clock
- * stands still and every access to a register fails: nothing that is counted from there on would be
- * right.
+ * write PCIE bytes to its own memory. NODE 1 or 2: the threads' bytes are of one of the two nodes
+ * of HOME's memory, which a machine with split= has; else they are evenly on both. With NS 0 that
+ * happens together with what the next line says. The machine's clock moves by these lines alone.
+ * The file is looked at whenever somebody asks for the time, from where the last complete line
+ * ended. After a line that cannot be understood the clock stands still and every access to a
+ * register fails: nothing that is counted from there on would be right.
  *
  * A line is spread evenly over its time. Only times within the last one are ever asked for: what
- * happens at a time of its own, a carry that freezes, is looked for after each line (unc_sim_enter()).
+ * happens at a time of its own, a carry that freezes, is looked for after each line
+ * (unc_sim_enter()).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,8 +31,8 @@ enum number { NS, SOCKET, HOME, READ, WRITTEN, PCIE, NODE, NUMBERS, LONGEST = 12
 static const uint64_t largest =
 	1000000000000000; /* of a line's numbers: sums stay far below 2^64 */
 
-/* What each socket has moved, by way (enum unc_flow), in bytes; and what of it was of its first node
- * alone, and of its second. */
+/* What each socket has moved, by way (enum unc_flow), in bytes; and what of it was of its first
+ * node alone, and of its second. */
 enum { ALL, NODES = 2, PARTS };
 typedef uint64_t sim_moved[SIM_MAX_SOCKETS][PARTS][UNC_N_FLOWS];
 
@@ -78,7 +79,8 @@ const char *unc_sim_told_wrong(const struct unc_sim *sim)
 	return sim->told && sim->told->wrong[0] ? sim->told->wrong : NULL;
 }
 
-/* How many numbers a line has; 0: it is not made of numbers, or of too many, or one is too large. */
+/* How many numbers a line has; 0: it is not made of numbers, or of too many, or one is too
+ * large. */
 static unsigned numbers_of(const char *text, uint64_t number[NUMBERS])
 {
 	unsigned n = 0;

@@ -47,7 +47,8 @@ void print_counters(struct printer *, const char *title, const struct unc_encodi
 /* Metrics that are found as `wanted`: columns METRIC, UNIT and WHAT, more in the last one if
  * verbose. Returns their number. */
 size_t print_metrics(struct printer *, struct search *, enum found wanted, bool verbose);
-/* verified.c: whether somebody has measured a metric on hardware with this CPU, and found it right. */
+/* verified.c: whether somebody has measured a metric on hardware with this CPU, and found it
+ * right. */
 bool metric_verified(const char *cpu, const char *metric);
 /* Not of text. */
 void print_bool(struct printer *, const char *key, bool value);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What reports of `uncore verify -o` say of a metric, as that wrote them: nothing else is taken for one.
- * They are in the folder of UNCORE_REPORTS, or in the one that is installed, where a site may add its own.
+ * What reports of `uncore verify -o` say of a metric, as that wrote them: nothing else is taken for
+ * one. They are in the folder of UNCORE_REPORTS, or in the one that is installed, where a site may
+ * add its own.
  */
 #include <glob.h>
 #include <stdio.h>

@@ -33,8 +33,8 @@ struct verify;
 
 /* Who moves. Which of them, is decided once. */
 struct mover {
-	/* Gets ready for such traffic, before anything is counted. Why it cannot be made here; NULL: it
-	 * can. Static text. */
+	/* Gets ready for such traffic, before anything is counted. Why it cannot be made here;
+	 * NULL: it can. Static text. */
 	const char *(*ready)(struct verify *, const struct flow *);
 	/* Moves for a while, or lets a while pass; false, with v->why: it could not. */
 	bool (*move)(struct verify *, const struct flow *, struct moved *);
@@ -69,8 +69,9 @@ void verify_block_signals(void);
 int verify_stopped(void);
 /* v->why is this; false. */
 bool verify_fail(struct verify *, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A finding, which gets `check`: a value in a range. NAN: it is not judged, as v->why says. unit: as of
- * a metric, or "%"; what: a value that is not in it would mean, with the row in doubt; it is freed. */
+/* A finding, which gets `check`: a value in a range. NAN: it is not judged, as v->why says.
+ * unit: as of a metric, or "%"; what: a value that is not in it would mean, with the row in
+ * doubt; it is freed. */
 void verify_judge(struct verify *, char *check, double value, double least, double most,
 		  const char *unit, char *what);
 
@@ -119,11 +120,12 @@ void verify_free(struct probe *, size_t n);
 const char *verify_need(struct verify *, const char *metric, size_t i);
 /* Value at a socket, in all its units; NAN, with v->why: there is none. */
 double verify_value(struct verify *, const struct probe *, int socket);
-/* What others move, from its shares before and after: in the mean, and how far that may be off. false,
- * with v->why: they move too much for anything to be judged. */
+/* What others move, from its shares before and after: in the mean, and how far that may be off.
+ * false, with v->why: they move too much for anything to be judged. */
 bool verify_weigh(struct verify *, const double others[2], double *mean, double *blur);
-/* The value without what others have made it count, as a share of the bytes that were moved, of which
- * it counts one in `scale`; *blur: how far others may have changed it. NAN: they move too much. */
+/* The value without what others have made it count, as a share of the bytes that were moved, of
+ * which it counts one in `scale`; *blur: how far others may have changed it. NAN: they move too
+ * much. */
 double verify_share(struct verify *, const struct probe *, int socket, double scale, double *blur);
 /* Such reads on socket 0 as can be made: else none. */
 struct flow verify_some(struct verify *);

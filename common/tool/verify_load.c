@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Verify on hardware: moves a known number of bytes. One thread on each core of a socket, bound to it,
- * each with its part of a buffer in memory of one socket, which is far larger than the LLC: a line that is
- * read again has long left it. Loads take one word of each line; stores go past the caches, whole
- * lines at a time. Sockets, nodes and caches are those that sysfs tells.
+ * Verify on hardware: moves a known number of bytes. One thread on each core of a socket, bound to
+ * it, each with its part of a buffer in memory of one socket, which is far larger than the LLC: a
+ * line that is read again has long left it. Loads take one word of each line; stores go past the
+ * caches, whole lines at a time. Sockets, nodes and caches are those that sysfs tells.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,8 +28,8 @@ static const double least_seconds = 0.25;
 
 /* ---- the machine */
 
-/* The number behind a word of a file, "": the first of all; with a K behind it times 1024. -1: there is
- * none. */
+/* The number behind a word of a file, "": the first of all; with a K behind it times 1024. -1:
+ * there is none. */
 static long long number_in(const char *word, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 static long long number_in(const char *word, const char *format, ...)
@@ -154,7 +154,8 @@ static double cache_of(int cpu)
 	return largest;
 }
 
-/* What a control group and those above it leave, where it is mounted at `root`; `most` if that is less. */
+/* What a control group and those above it leave, where it is mounted at `root`; `most` if that
+ * is less. */
 static double group_leaves(double most, const char *root, char *group, const char *limit,
 			   const char *used)
 {

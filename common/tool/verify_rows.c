@@ -4,9 +4,9 @@
  * counted before it and after it is what others move, and is taken off.
  *
  * The bounds. Loads through a large buffer: a prefetch may fetch a little more than is used, and
- * page tables are read, 8 bytes a page; refresh is no access. Whole lines stored past the caches need
- * no read. Links carry, beside the data, what moves ownership and directory. Addresses are spread
- * evenly over the channels of a socket's memory and the slices of its LLC.
+ * page tables are read, 8 bytes a page; refresh is no access. Whole lines stored past the caches
+ * need no read. Links carry, beside the data, what moves ownership and directory. Addresses are
+ * spread evenly over the channels of a socket's memory and the slices of its LLC.
  */
 #include <math.h>
 #include <stdlib.h>

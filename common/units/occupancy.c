@@ -4,7 +4,8 @@
 #include "encode/decode.h"
 #include "units/inside.h"
 
-/* Whether a register qualifies what the unit counts, or tells that it is frozen, and can be read. */
+/* Whether a register qualifies what the unit counts, or tells that it is frozen, and can be
+ * read. */
 static bool tells_events(const struct unc_table *t, const struct unc_instance *u, uint16_t reg)
 {
 	const struct unc_tbl_type *type = &t->type[u->type];
