@@ -238,6 +238,43 @@ static void test_shared(void)
 	unc_platform_close(p);
 }
 
+/* Beside another session nothing goes on: what it counts is counted with it in each pass, and so is
+ * as much of the rest as finds a counter. */
+static void test_spare(void)
+{
+	enum { FEW = 5, TURNS = 10 };
+	struct unc_platform *p = machine(sets[0].sim);
+	struct unc_session *one = session(p, 0), *s = session(p, UNC_SESSION_ROTATE);
+	struct unc_value v[FEW];
+	double shares = 0;
+
+	change_ns = 0;
+	add(one, sets[0].event[0].text);
+	for (int i = 0; i < FEW; i++)
+		add(s, sets[0].event[i].text);
+	CHECK_NUMBER(unc_session_passes(s), 2);
+	start(one);
+	start(s);
+	for (int turn = 0; turn < TURNS; turn++) {
+		/* One may be kept for what is counted together as it is. */
+		CU_ASSERT(counting(p) >= COUNTERS - 1);
+		step(p, 10 * ms);
+		rotate(s);
+	}
+	CHECK_NUMBER(unc_session_stop(s), 0);
+	CHECK_NUMBER(unc_session_read(s, v, FEW, sizeof(*v)), 0);
+	for (int i = 0; i < FEW; i++) {
+		CU_ASSERT(v[i].flags & UNC_VALUE_VALID);
+		CHECK_NEAR(v[i].value, sets[0].event[i].rate * TURNS * 10e-3, 1e-4);
+		shares += v[i].share;
+	}
+	CU_ASSERT(shares > COUNTERS - 1);
+	unc_session_free(s);
+	unc_session_free(one);
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
 /* Somebody takes a counter that goes on: what it counts is lost, and all else of the unit begins
  * anew with the next pass. */
 static void test_taken(void)
@@ -431,6 +468,7 @@ int main(void)
 		{"all counters in each pass, and what goes on has all of the time", test_shares},
 		{"only what changes is written", test_writes},
 		{"sessions with the same passes share what goes on", test_shared},
+		{"counters that are left, beside another session", test_spare},
 		{"somebody takes what goes on", test_taken},
 		{"what goes on is lost, and taken up again", test_back},
 		{"any events, alone and beside others", test_any},

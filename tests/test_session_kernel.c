@@ -77,6 +77,33 @@ static void test_order(void)
 	unc_platform_close(p);
 }
 
+/* All that is told of an event of the kernel: its CPU is the first of the second socket's, of 12. */
+static int tell_event(void *user, const struct unc_operation *op)
+{
+	char *text = user;
+
+	if (strcmp(op->space, "kernel") == 0)
+		snprintf(text, 200, "%s %d socket %d: %s at %s, %u bits, %s 0x%llx", op->unit,
+			 op->index, op->socket, op->reg, op->location, op->width,
+			 op->write ? "write" : "read", (unsigned long long)op->value);
+	return 0;
+}
+
+static void test_plan_of_kernel(void)
+{
+	struct unc_platform *p = by(IVB, NULL);
+	struct unc_session *s = session(p, 0);
+	char text[200] = "";
+
+	add(s, "imc5.CAS_COUNT:RD:socket=1");
+	CHECK_NUMBER(unc_session_plan(s, UNC_PHASE_START, tell_event, text), 0);
+	CHECK_TEXT(text, "imc 5 socket 1: uncore_imc_5/config at cpu 12, 64 bits, write 0x304");
+	CHECK_NUMBER(unc_session_plan(s, UNC_PHASE_READ, tell_event, text), 0);
+	CHECK_TEXT(text, "imc 5 socket 1: uncore_imc_5/count at cpu 12, 64 bits, read 0x0");
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
 /* What is opened, read and programmed, told by the plan. config: control without enable bits; imc
  * CAS_COUNT:RD is 0x4/0x3 (Linux, ivb_uncore imc events). */
 static void test_plan(void)
@@ -706,6 +733,7 @@ int main(void)
 	static const struct suite_test tests[] = {
 		{"order of methods", test_order},
 		{"what is opened and read", test_plan},
+		{"what the plan tells of an event", test_plan_of_kernel},
 		{"encoded once", test_encoded_once},
 		{"what the driver does not carry", test_not_carried},
 		{"a filter in a part that is missing", test_filter_missing},

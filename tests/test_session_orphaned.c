@@ -96,6 +96,65 @@ static void test_restored(void)
 	unc_platform_close(p);
 }
 
+/* A register that cannot be read or written, while there is one. */
+static struct {
+	uint64_t address;
+	int kind;
+} failing;
+
+static int fail(struct unc_reg_op *ops, size_t n, int rc)
+{
+	for (size_t i = 0; i < n && failing.address; i++)
+		if (ops[i].reg.address == failing.address && ops[i].kind == failing.kind &&
+		    unc_op_done(&ops[i], EIO))
+			rc = UNC_ERR_IO;
+	return rc;
+}
+
+int __real_unc_access_run(struct unc_access *, struct unc_reg_op *, size_t n);
+int __wrap_unc_access_run(struct unc_access *, struct unc_reg_op *, size_t n);
+int __wrap_unc_access_run(struct unc_access *access, struct unc_reg_op *ops, size_t n)
+{
+	return fail(ops, n, __real_unc_access_run(access, ops, n));
+}
+
+int __real_unc_access_read(struct unc_access *, struct unc_reg_op *, size_t n, struct unc_error *);
+int __wrap_unc_access_read(struct unc_access *, struct unc_reg_op *, size_t n, struct unc_error *);
+int __wrap_unc_access_read(struct unc_access *access, struct unc_reg_op *ops, size_t n,
+			   struct unc_error *err)
+{
+	return fail(ops, n, __real_unc_access_read(access, ops, n, err));
+}
+
+/* What cannot be restored is told, and is left to the next one. */
+static void test_unreachable(void)
+{
+	struct heard heard;
+	struct unc_platform *p = hearing(SNB, &heard);
+	static const char *const said[] = {
+		[UNC_OP_READ] = "looking at what ended processes have left failed: CTL3 of cbo0 "
+				"(socket 0) at msr 0xd00 on cpu 0: Input/output error",
+		[UNC_OP_WRITE] = "putting back what was found failed: CTL3 of cbo0 (socket 0) at "
+				 "msr 0xd00 on cpu 0: Input/output error"};
+
+	for (int kind = UNC_OP_READ; kind <= UNC_OP_WRITE; kind++) {
+		struct snapshot before = snapshot(p);
+
+		die(running(p, "cbo0.CLOCKTICKS:socket=0"));
+		heard.n = 0;
+		failing.address = CTL3;
+		failing.kind = kind;
+		unc_session_free(running(p, "imc0.DCLK:socket=0"));
+		failing.address = 0;
+		CHECK_TEXT(heard.text, said[kind]);
+		CU_ASSERT(held_registers(p) > 0);
+		unc_session_free(running(p, "imc0.DCLK:socket=0"));
+		CHECK_NUMBER(held_registers(p), 0);
+		CHECK_RESTORED(p, before);
+	}
+	unc_platform_close(p);
+}
+
 /* What somebody has programmed since is his. */
 static void test_taken_since(void)
 {
@@ -531,6 +590,7 @@ int main(void)
 {
 	static const struct suite_test tests[] = {
 		{"what is orphaned is restored", test_restored},
+		{"what cannot be restored now", test_unreachable},
 		{"but what somebody has taken since", test_taken_since},
 		{"bits of a filter", test_filter_bits},
 		{"one of two that share", test_one_of_two},
