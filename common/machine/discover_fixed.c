@@ -132,7 +132,7 @@ static bool is_absent(const struct unc_walk *walk, unsigned type, unsigned index
 	const struct unc_tbl_part *part = unc_main_part(walk->table, type);
 	const struct unc_tbl_where *where = unc_part_place(walk->table, part, index);
 
-	return where->optional && part->space == UNC_SPACE_PCI &&
+	return where && where->optional && part->space == UNC_SPACE_PCI &&
 	       unc_walk_lacks(walk, socket, where->device_id, where->devfn);
 }
 
