@@ -134,7 +134,7 @@ static void take_note(struct top *top, enum mark k, const struct number *first, 
 	const struct series *s = &top->series;
 	const char *sentence =
 		k == PARTIAL ? unc_session_partial(s->session, first->id) : series_reason(s, first);
-	char units[CELL_MAX] = "", more[CELL_MAX] = "";
+	char units[40] = "", more[40] = ""; /* room for the largest numbers */
 
 	if (k == PARTIAL)
 		snprintf(units, sizeof(units), "%u of %u units: ", first->units, first->of);
