@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "fake_root.h"
+#include "host/events.h"
 #include "host/ledger_events.h"
 #include "kernel_kit.h"
 

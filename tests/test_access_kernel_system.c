@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "fake_root.h"
+#include "host/events.h"
 #include "host/perf_users.h"
 #include "kernel_kit.h"
 

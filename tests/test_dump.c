@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "fake_root.h"
+#include "host/events.h"
 #include "host/dump.h"
 #include "host/fs.h"
 #include "host/smbios.h"

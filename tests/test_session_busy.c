@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "kernel_session_kit.h"
-#include "machine/hardware.h"
+#include "host/events.h"
 
 enum { BUSY = 8, INTERVALS = 24, INTERVAL_MS = 15, UNITS = 8 };
 

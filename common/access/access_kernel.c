@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Access method kernel: PMUs, and who shares which group of events. */
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdlib.h>
 
-#include "access/fence.h"
 #include "access/kernel_group.h"
 #include "host/cpu.h"
 #include "host/ledger_events.h"
@@ -47,7 +45,7 @@ void unc_backend_share(struct unc_backend *backend, struct unc_ledger *ledger)
 static void try_right(struct unc_backend *backend, const struct unc_kernel_place *place)
 {
 	const struct unc_kernel_event any = {0};
-	struct perf_event_attr attr = unc_perf_group_attr(place, &any, true, false);
+	struct perf_event_attr attr = unc_events_attr(place->type, &any, true, false);
 	struct unc_machine *machine = backend->machine;
 	int fd = machine->events->open(machine, &attr, (int)place->cpu, -1);
 
@@ -108,7 +106,7 @@ static int find_place(const struct unc_backend *backend, const char *pmu, unsign
 	if (rc)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "the kernel's PMU %s: %s", pmu,
 				unc_fs_reason(rc));
-	if (machine->fenced && !unc_fence_pmu_type(out->type))
+	if (machine->fenced && !unc_events_type(out->type))
 		return unc_fail(err, UNC_ERR_DENIED,
 				"the kernel's PMU %s: type %u is not one of a driver", pmu,
 				out->type);
@@ -121,7 +119,7 @@ int unc_backend_find(struct unc_backend *backend, const char *pmu, unsigned sock
 	struct unc_kernel_place place;
 	int rc;
 
-	if (!unc_fence_pmu(pmu))
+	if (!unc_events_pmu(pmu))
 		return unc_fail(err, UNC_ERR_DENIED,
 				"the kernel's PMU '%.40s' is not one of its uncore driver", pmu);
 	rc = find_place(backend, pmu, socket, &place, err);

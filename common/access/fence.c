@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "access/fence.h"
 
-#include <linux/perf_event.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/grow.h"
 
@@ -136,18 +134,4 @@ bool unc_fence_has(struct unc_fence *fence, const struct unc_reg *reg, uint16_t 
 		found = reg->space == UNC_SPACE_MSR && want.at &&
 			fence->table->present[i].msr == want.at;
 	return found;
-}
-
-/* ---- PMUs of the kernel: the name is part of a path as well */
-
-bool unc_fence_pmu(const char *name)
-{
-	static const char begin[] = "uncore", rest[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
-
-	return strncmp(name, begin, sizeof(begin) - 1) == 0 && !name[strspn(name, rest)];
-}
-
-bool unc_fence_pmu_type(uint32_t type)
-{
-	return type >= PERF_TYPE_MAX;
 }

@@ -61,11 +61,6 @@ const struct unc_tbl_reg *unc_fence_reg(const struct unc_fence *, const struct u
  * of it may be written. Where memory has run out nothing is. */
 bool unc_fence_has(struct unc_fence *, const struct unc_reg *, uint16_t device, uint64_t *mask);
 
-/* Whether a PMU can be one of the kernel's uncore driver, by its name and by its type: the driver's
- * are numbered behind those that are fixed. */
-bool unc_fence_pmu(const char *name);
-bool unc_fence_pmu_type(uint32_t type);
-
 /*
  * fence_windows.c: adds the units in memory, at the places that the CPU's own registers tell, and
  * the units that only the machine's discovery table places. Those of the latter that cannot be

@@ -8,19 +8,10 @@
 #define UNC_ACCESS_KERNEL_H
 
 #include "access/access.h"
+#include "host/events.h"
 
 struct unc_kernel_group;
 struct unc_ledger; /* host/ledger.h */
-
-/* A PMU of the kernel, for the units of one socket. */
-struct unc_kernel_place {
-	uint32_t type; /* of perf_event_attr */
-	uint32_t cpu;  /* of the socket, from the PMU's cpumask */
-};
-
-struct unc_kernel_event {
-	uint64_t config, config1, config2;
-};
 
 /* Whether "kernel" is among the access methods that were chosen, and how it stands to those that
  * serve a space: before (true) or behind them. */

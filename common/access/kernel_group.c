@@ -7,12 +7,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
-#include "host/machine.h"
+#include "host/events.h"
 #include "host/perf_users.h"
 
 /* ---- opening */
@@ -32,23 +31,6 @@ int unc_perf_group_refused(const struct unc_machine *machine, int errno_value,
 			"perf_event_open: %s: a security module or a container's seccomp profile "
 			"forbids what kernel.perf_event_paranoid would allow",
 			strerror(errno_value));
-}
-
-struct perf_event_attr unc_perf_group_attr(const struct unc_kernel_place *place,
-					   const struct unc_kernel_event *event, bool leads,
-					   bool pinned)
-{
-	return (struct perf_event_attr){
-		.type = place->type,
-		.size = sizeof(struct perf_event_attr),
-		.config = event->config,
-		.config1 = event->config1,
-		.config2 = event->config2,
-		.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
-			       PERF_FORMAT_TOTAL_TIME_RUNNING,
-		.disabled = leads,
-		.pinned = leads && pinned,
-	};
 }
 
 static int fail_descriptors(const struct unc_perf_group *group, size_t opened,
@@ -124,7 +106,7 @@ static int open_events(struct unc_perf_group *group, bool pinned, struct unc_err
 
 	for (size_t i = 0; i < group->n;) {
 		struct perf_event_attr attr =
-			unc_perf_group_attr(&group->place, &group->event[i], i == 0, pinned);
+			unc_events_attr(group->place.type, &group->event[i], i == 0, pinned);
 		int fd = events->open(machine, &attr, (int)group->place.cpu, i ? group->fd[0] : -1);
 		int error = errno;
 

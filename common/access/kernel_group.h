@@ -8,7 +8,6 @@
 
 #include "access/kernel.h"
 
-struct perf_event_attr;
 struct unc_ledger; /* host/ledger.h */
 
 /* As read, with PERF_FORMAT_GROUP and the times. */
@@ -59,9 +58,6 @@ bool unc_perf_group_has(struct unc_perf_group *, const struct unc_kernel_place *
 /* Brings its data up to date, the lock held; errno. */
 int unc_perf_group_read(struct unc_perf_group *);
 
-struct perf_event_attr unc_perf_group_attr(const struct unc_kernel_place *,
-					   const struct unc_kernel_event *, bool leads,
-					   bool pinned);
 /* The sentence for EACCES and EPERM, by the level of perf_event_paranoid. */
 int unc_perf_group_refused(const struct unc_machine *, int errno_value, struct unc_error *err);
 

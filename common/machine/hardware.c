@@ -10,6 +10,7 @@
 
 #include "access/access.h"
 #include "host/cpu.h"
+#include "host/events.h"
 #include "host/trust.h"
 #include "machine/discover.h"
 

@@ -2,8 +2,8 @@
 /* Events of the kernel that runs: PMUs from sysfs, counts through perf_event_open. */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -11,9 +11,9 @@
 
 #include "base/text.h"
 #include "host/cpu.h"
+#include "host/events.h"
 #include "host/fs.h"
 #include "host/process.h"
-#include "machine/hardware.h"
 
 static const char devices[] = "/sys/bus/event_source/devices";
 
@@ -33,21 +33,81 @@ static int find_pmu(struct unc_machine *machine, const char *pmu, uint32_t *type
 	return 0;
 }
 
-/* "config:8-15,32-63": the same kind of list as that of CPUs. */
-static uint64_t umask_of(struct unc_machine *machine, const char *pmu)
+/* "config:8-15,32-63" after the name of its word: the same kind of list as that of CPUs. */
+static uint64_t bits_of(const char *text, const char *word)
 {
-	static const char config[] = "config:";
+	size_t length = strlen(word);
 	bool named[UNC_MAX_CPUS] = {false};
-	char text[64];
 	uint64_t bits = 0;
 
-	if (unc_fs_text(machine->fs, text, sizeof(text), "%s/%s/format/umask", devices, pmu) < 0 ||
-	    strncmp(text, config, strlen(config)) != 0 ||
-	    !unc_cpu_list(text + strlen(config), named))
+	if (strncmp(text, word, length) != 0 || text[length] != ':' ||
+	    !unc_cpu_list(text + length + 1, named))
 		return 0;
 	for (unsigned i = 0; i < 64; i++)
 		bits |= (uint64_t)named[i] << i;
 	return bits;
+}
+
+static uint64_t umask_of(struct unc_machine *machine, const char *pmu)
+{
+	char text[64];
+
+	if (unc_fs_text(machine->fs, text, sizeof(text), "%s/%s/format/umask", devices, pmu) < 0)
+		return 0;
+	return bits_of(text, "config");
+}
+
+int unc_events_format(const struct unc_fs *fs, const char *pmu, struct unc_kernel_event *bits)
+{
+	char **names = unc_fs_list(fs, "%s/%s/format", devices, pmu), text[64];
+
+	if (!names)
+		return errno;
+	*bits = (struct unc_kernel_event){0};
+	for (char **name = names; *name; name++) {
+		if (unc_fs_text(fs, text, sizeof(text), "%s/%s/format/%s", devices, pmu, *name) < 0)
+			continue;
+		bits->config |= bits_of(text, "config");
+		bits->config1 |= bits_of(text, "config1");
+		bits->config2 |= bits_of(text, "config2");
+	}
+	free(names);
+	return 0;
+}
+
+/* ---- what is opened */
+
+/* The first number of a PMU that registers itself; a test counts by those of the kernel itself. */
+#ifndef UNC_FIRST_PMU_TYPE
+#define UNC_FIRST_PMU_TYPE PERF_TYPE_MAX
+#endif
+
+bool unc_events_pmu(const char *name)
+{
+	static const char begin[] = "uncore", rest[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+
+	return strncmp(name, begin, sizeof(begin) - 1) == 0 && !name[strspn(name, rest)];
+}
+
+bool unc_events_type(uint32_t type)
+{
+	return type >= UNC_FIRST_PMU_TYPE;
+}
+
+struct perf_event_attr unc_events_attr(uint32_t type, const struct unc_kernel_event *event,
+				       bool leads, bool pinned)
+{
+	return (struct perf_event_attr){
+		.type = type,
+		.size = sizeof(struct perf_event_attr),
+		.config = event->config,
+		.config1 = event->config1,
+		.config2 = event->config2,
+		.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
+			       PERF_FORMAT_TOTAL_TIME_RUNNING,
+		.disabled = leads,
+		.pinned = leads && pinned,
+	};
 }
 
 /* The right to count is one of a PMU on a CPU, whatever the event. */
