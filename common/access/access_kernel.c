@@ -7,6 +7,7 @@
 #include "host/cpu.h"
 #include "host/ledger_events.h"
 #include "host/machine.h"
+#include "host/perf_users.h"
 
 /* What one of its users sees: its events among those of the group. */
 struct unc_kernel_group {
@@ -52,7 +53,7 @@ static void try_right(struct unc_backend *backend, const struct unc_kernel_place
 	if (fd >= 0)
 		machine->events->close(machine, fd);
 	else if (errno == EACCES || errno == EPERM)
-		unc_perf_group_refused(machine, errno, &backend->refused);
+		unc_perf_refused(machine->fs, errno, &backend->refused);
 	backend->tried = fd >= 0 || backend->refused.code;
 }
 

@@ -16,23 +16,6 @@
 
 /* ---- opening */
 
-int unc_perf_group_refused(const struct unc_machine *machine, int errno_value,
-			   struct unc_error *err)
-{
-	int level;
-
-	if (errno_value == EACCES && machine->fs && unc_perf_level(machine->fs, &level) == 0 &&
-	    unc_perf_right(level) != UNC_PERF_EVERYBODY)
-		return unc_fail(err, UNC_ERR_PERMISSION,
-				"perf_event_open: permission denied: "
-				"kernel.perf_event_paranoid=%d asks for %s; 0 asks for nothing",
-				level, unc_perf_right_name(unc_perf_right(level)));
-	return unc_fail(err, UNC_ERR_PERMISSION,
-			"perf_event_open: %s: a security module or a container's seccomp profile "
-			"forbids what kernel.perf_event_paranoid would allow",
-			strerror(errno_value));
-}
-
 static int fail_descriptors(const struct unc_perf_group *group, size_t opened,
 			    struct unc_error *err)
 {
@@ -59,7 +42,7 @@ static int fail_open(const struct unc_perf_group *group, size_t i, int errno_val
 	switch (errno_value) {
 	case EACCES:
 	case EPERM:
-		return unc_perf_group_refused(group->machine, errno_value, err);
+		return unc_perf_refused(group->machine->fs, errno_value, err);
 	case EMFILE:
 		return fail_descriptors(group, i, err);
 	case ENOMEM:

@@ -58,9 +58,6 @@ bool unc_perf_group_has(struct unc_perf_group *, const struct unc_kernel_place *
 /* Brings its data up to date, the lock held; errno. */
 int unc_perf_group_read(struct unc_perf_group *);
 
-/* The sentence for EACCES and EPERM, by the level of perf_event_paranoid. */
-int unc_perf_group_refused(const struct unc_machine *, int errno_value, struct unc_error *err);
-
 /* ---- kernel_share.c: what processes of one user have open, the ledger locked */
 
 /* A group of another one that counts all of these; NULL: there is none that can be had. */

@@ -149,3 +149,19 @@ const char *unc_perf_right_name(enum unc_perf_right right)
 		return "no right";
 	}
 }
+
+int unc_perf_refused(const struct unc_fs *fs, int errno_value, struct unc_error *err)
+{
+	int level;
+
+	if (errno_value == EACCES && fs && unc_perf_level(fs, &level) == 0 &&
+	    unc_perf_right(level) != UNC_PERF_EVERYBODY)
+		return unc_fail(err, UNC_ERR_PERMISSION,
+				"perf_event_open: permission denied: "
+				"kernel.perf_event_paranoid=%d asks for %s; 0 asks for nothing",
+				level, unc_perf_right_name(unc_perf_right(level)));
+	return unc_fail(err, UNC_ERR_PERMISSION,
+			"perf_event_open: %s: a security module or a container's seccomp profile "
+			"forbids what kernel.perf_event_paranoid would allow",
+			strerror(errno_value));
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The broker: opens events of the kernel's uncore driver for users whom the site allows, and passes
+ * the descriptors. It touches no register, and is not asked when they are read.
+ */
+#ifndef UNC_BROKER_H
+#define UNC_BROKER_H
+
+#include <sys/types.h>
+
+#include "host/cpu.h"
+#include "host/wire.h"
+#include "tables/table.h"
+
+enum { MAX_CONNECTIONS = 1024, MAX_GRANTS = 4096, MAX_LEASES = 32768, MAX_USERS = 256 };
+
+/* ---- policy.c: what the site allows */
+
+enum { MAX_WORDS = 8192, MAX_TYPES = 256, MAX_GROUPS = 16 };
+
+/* An event of the tables, as the kernel takes it. */
+struct word {
+	uint16_t type; /* of the table */
+	uint8_t pmu;   /* of the unit */
+	struct unc_kernel_event event;
+};
+
+struct policy {
+	bool all[MAX_TYPES]; /* each event of these unit types; of others: */
+	struct word word[MAX_WORDS];
+	size_t n_words;
+	struct word fixed[MAX_WORDS]; /* those of `all` whose filters have a value in the tables */
+	size_t n_fixed;
+	gid_t group[MAX_GROUPS];                     /* who may connect */
+	unsigned n_groups;                           /* 0: whoever the socket lets in */
+	uint32_t descriptors, connections, requests; /* of a user; the latter in a second */
+	bool alone;
+	char told[256]; /* "MEM, LINK, PCIE on imc, upi": for people */
+};
+
+/* Reads the file of the site; one that is not there: the defaults. UNC_ERR_DENIED: somebody else than
+ * root may write it; UNC_ERR_TABLE with file:line; UNC_ERR_IO. *out is as it was after an error. */
+int policy_read(const char *path, const struct unc_table *, int sockets, struct policy *out,
+		struct unc_error *err);
+/* Whether a user may have an event of a PMU: 0, or UNC_ERR_PERMISSION, UNC_ERR_INVALID,
+ * UNC_ERR_UNAVAILABLE. known: the bits that the PMU's format names. *type: of the table. */
+int policy_allows(const struct policy *, const struct unc_table *, uid_t uid, const char *pmu,
+		  const struct unc_kernel_event *, const struct unc_kernel_event *known,
+		  uint16_t *type, struct unc_error *err);
+
+/* ---- grants.c: what is open, and for whom */
+
+/* A group of events that is open for one user; all connections that have it lease it. */
+struct grant {
+	bool used;
+	bool retired; /* its holder says that it is dead: nobody gets it any more, nothing is open */
+	uid_t uid;
+	pid_t pid;
+	unsigned leases;
+	struct unc_wire_set set;
+	int fd[UNC_WIRE_EVENTS];
+};
+
+struct lease {
+	uint16_t connection, grant;
+};
+
+/* All that counts against a user's limits. */
+struct user {
+	uid_t uid;
+	bool used;
+	unsigned connections, descriptors;
+	double tokens;
+	uint64_t seen; /* ns: when the tokens were those */
+};
+
+struct connection {
+	int fd; /* -1: none */
+	uid_t uid;
+	pid_t pid;
+	uint64_t not_before; /* ns: when it is heard again */
+};
+
+struct broker {
+	struct unc_machine machine; /* its files alone */
+	struct unc_table table;
+	struct unc_topology topology;
+	struct policy policy;
+	const char *policy_path;
+	int64_t since; /* seconds since 1970 */
+	unsigned most; /* descriptors that it may keep for others */
+	unsigned kept;
+	uint64_t clock;    /* ns, at this turn of its loop */
+	unsigned n_logged; /* lines of grants in this second */
+	uint64_t logged;
+	bool others; /* processes of other users were there when it last looked */
+	uint64_t looked;
+	size_t n_leases;
+	struct connection connection[MAX_CONNECTIONS];
+	struct user user[MAX_USERS];
+	struct grant grant[MAX_GRANTS];
+	struct lease lease[MAX_LEASES];
+};
+
+/* All descriptors of a request for a connection: *n of them into fd. All or nothing. */
+int grants_open(struct broker *, unsigned connection, const struct unc_wire_request *, int *fd,
+		size_t *n, struct unc_error *err);
+/* What a connection had is given back. */
+void grants_end(struct broker *, unsigned connection);
+/* NULL: there are too many users. */
+struct user *grants_user(struct broker *, uid_t uid);
+
+/* ---- serve.c: those who are connected */
+
+/* One who connects. */
+void serve_accept(struct broker *, int listening);
+/* A request of one who is heard. */
+void serve_request(struct broker *, unsigned connection);
+void serve_close(struct broker *, unsigned connection);
+
+/* ---- uncored.c */
+
+/* A line for the journal; priority as in syslog(3): 3 error, 4 warning, 6 information. */
+void broker_log(int priority, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

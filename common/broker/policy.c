@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a site allows: which events, on which units, and how much of them a user may have. */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "broker/broker.h"
+#include "encode/expr.h"
+#include "encode/kernel.h"
+#include "encode/metric.h"
+#include "encode/name.h"
+#include "host/trust.h"
+
+static const char defaults[] = "allow groups=MEM,LINK,PCIE units=imc,mc,mchbm,qpi,upi,iio\n";
+static const char of_fields[] = "filters that a user chooses himself are for root alone";
+
+enum { MOST_BYTES = 65536, LONGEST_NAME = 64 };
+
+struct reading {
+	const struct unc_table *t;
+	int sockets;
+	struct policy *out;
+	struct unc_buf told;
+	bool allows; /* a line of the file has said so */
+};
+
+/* ---- events of the tables */
+
+static int add_word(struct word *words, size_t *n, const struct word *w, struct unc_error *err)
+{
+	for (size_t i = 0; i < *n; i++)
+		if (words[i].type == w->type && words[i].pmu == w->pmu &&
+		    memcmp(&words[i].event, &w->event, sizeof(w->event)) == 0)
+			return 0;
+	if (*n == MAX_WORDS)
+		return unc_fail(err, UNC_ERR_TABLE, "more than %d events", MAX_WORDS);
+	words[(*n)++] = *w;
+	return 0;
+}
+
+/* An event on each socket, if the kernel's driver has it. fixed: only with filters, or of a counter
+ * that counts one thing. */
+static int add_spec(struct reading *r, const struct unc_spec *spec, bool fixed,
+		    struct unc_error *err)
+{
+	struct unc_kernel_code k;
+	struct unc_code code;
+	int rc = 0;
+
+	for (int socket = 0; socket < r->sockets && rc == 0; socket++) {
+		if (unc_spec_encode(r->t, spec, socket, r->sockets, &code, NULL) < 0 ||
+		    unc_kernel_encode(r->t, &code, &k, NULL) < 0)
+			continue;
+		struct word w = {spec->type, k.pmu, {k.config, k.config1, k.config2}};
+
+		if (!fixed)
+			rc = add_word(r->out->word, &r->out->n_words, &w, err);
+		else if (k.config1 || k.config2 || code.counter != UNC_NONE)
+			rc = add_word(r->out->fixed, &r->out->n_fixed, &w, err);
+	}
+	return rc;
+}
+
+/* The events of a metric that are of these types. */
+static int add_metric(struct reading *r, unsigned metric, const bool *types, bool fixed,
+		      struct unc_error *err)
+{
+	struct unc_expr *formula;
+	struct unc_spec spec;
+	int rc = 0;
+
+	if (unc_formula_parse(r->t, metric, NULL, NULL, &formula, NULL) < 0)
+		return 0; /* one that this CPU has not */
+	for (size_t i = 0; i < unc_expr_refs(formula) && rc == 0; i++)
+		if (unc_spec_parse(r->t, unc_expr_ref(formula, i)->event, &spec, NULL) == 0 &&
+		    types[spec.type])
+			rc = add_spec(r, &spec, fixed, err);
+	unc_expr_free(formula);
+	return rc;
+}
+
+static int add_group(struct reading *r, const struct unc_tbl_group *g, const bool *types,
+		     struct unc_error *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = g->items.first; i < g->items.first + g->items.n && rc == 0; i++) {
+		struct unc_name name;
+
+		if (unc_name_parse(r->t, unc_tbl_str(r->t, r->t->group_item[i].text), &name, NULL))
+			continue;
+		if (name.metric >= 0)
+			rc = add_metric(r, (unsigned)name.metric, types, false, err);
+		else if (types[name.spec.type])
+			rc = add_spec(r, &name.spec, false, err);
+	}
+	return rc;
+}
+
+/* What the tables themselves put into filters: of each event, with each umask, and of metrics. */
+static int add_fixed(struct reading *r, const bool *types, struct unc_error *err)
+{
+	const struct unc_table *t = r->t;
+	int rc = 0;
+
+	for (size_t i = 0; i < t->n_event && rc == 0; i++) {
+		const struct unc_tbl_event *e = &t->event[i];
+		struct unc_spec spec = {
+			.type = e->type, .event = (uint16_t)i, .index = -1, .socket = -1};
+
+		if (!types[e->type])
+			continue;
+		rc = add_spec(r, &spec, true, err);
+		spec.n_umasks = 1;
+		for (uint32_t u = 0; u < e->umasks.n && rc == 0; u++) {
+			spec.umask[0] = (uint16_t)(e->umasks.first + u);
+			rc = add_spec(r, &spec, true, err);
+		}
+	}
+	for (size_t i = 0; i < t->n_metric && rc == 0; i++)
+		rc = add_metric(r, (unsigned)i, types, true, err);
+	return rc;
+}
+
+/* ---- statements */
+
+/* Whether the tables of any CPU have a name: a site has one file for all of its machines. */
+static bool known_somewhere(const char *name, bool group)
+{
+	struct unc_table t;
+
+	for (size_t i = 0; unc_table_built(i, &t); i++)
+		if ((group ? UNC_FIND(&t, group, ((struct unc_range){0, (uint16_t)t.n_group}), name)
+			   : unc_find_type(&t, name)) != UNC_NONE)
+			return true;
+	return false;
+}
+
+static int read_units(struct reading *r, const char *list, bool *types, struct unc_error *err)
+{
+	char name[LONGEST_NAME];
+
+	while (list) {
+		if (!unc_list_next(&list, name, sizeof(name)) || !known_somewhere(name, false))
+			return unc_fail(err, UNC_ERR_TABLE,
+					"units=%s: no CPU of the tables has such units; 'uncore "
+					"list --types' tells those of this one",
+					name);
+		uint16_t type = unc_find_type(r->t, name);
+
+		if (type != UNC_NONE && type < MAX_TYPES)
+			types[type] = true;
+	}
+	return 0;
+}
+
+static int allow(struct reading *r, const char *groups, const char *units, struct unc_error *err)
+{
+	bool types[MAX_TYPES] = {false};
+	char name[LONGEST_NAME];
+	int rc = read_units(r, units, types, err);
+
+	for (const char *list = groups; list && rc == 0;) {
+		if (!unc_list_next(&list, name, sizeof(name)) || !known_somewhere(name, true))
+			return unc_fail(err, UNC_ERR_TABLE,
+					"groups=%s: no CPU of the tables has such a group; 'uncore "
+					"list --groups' tells those of this one",
+					name);
+		uint16_t g = UNC_FIND(r->t, group, ((struct unc_range){0, (uint16_t)r->t->n_group}),
+				      name);
+
+		if (g != UNC_NONE)
+			rc = add_group(r, &r->t->group[g], types, err);
+	}
+	for (size_t i = 0; !groups && i < MAX_TYPES; i++)
+		r->out->all[i] |= types[i];
+	unc_put(&r->told, "%s%s%s%s", r->told.n ? "; " : "", groups ? groups : "all events", " on ",
+		units);
+	return rc < 0 || groups ? rc : add_fixed(r, types, err);
+}
+
+static int connect_groups(struct reading *r, const char *list, struct unc_error *err)
+{
+	char name[LONGEST_NAME] = "";
+	struct group *group;
+
+	while (list) {
+		if (!unc_list_next(&list, name, sizeof(name)) || !(group = getgrnam(name)))
+			return unc_fail(err, UNC_ERR_TABLE,
+					"groups=%s: there is no such group of users", name);
+		if (r->out->n_groups == MAX_GROUPS)
+			return unc_fail(err, UNC_ERR_TABLE, "more than %d groups", MAX_GROUPS);
+		r->out->group[r->out->n_groups++] = group->gr_gid;
+	}
+	return 0;
+}
+
+/* Takes a value off a line; NULL: it has none. */
+static const char *take(struct unc_line *line, const char *key)
+{
+	for (size_t i = 1; i < line->n; i++)
+		if (line->word[i].key && !line->word[i].used &&
+		    strcmp(line->word[i].key, key) == 0) {
+			line->word[i].used = true;
+			return line->word[i].value;
+		}
+	return NULL;
+}
+
+static int take_limit(struct unc_line *line, const char *key, uint32_t most, uint32_t *out,
+		      struct unc_error *err)
+{
+	const char *text = take(line, key);
+	uint64_t value;
+
+	if (!text)
+		return 0;
+	if (!unc_parse_number(text, &value) || !value || value > most)
+		return unc_fail(err, UNC_ERR_TABLE, "%s=%s is not a number from 1 to %u", key, text,
+				most);
+	*out = (uint32_t)value;
+	return 0;
+}
+
+static int read_statement(struct reading *r, struct unc_line *line, struct unc_error *err)
+{
+	const char *word = line->word[0].key ? "" : line->word[0].value;
+	struct policy *p = r->out;
+	int rc = 0;
+
+	if (strcmp(word, "allow") == 0) {
+		const char *groups = take(line, "groups"), *units = take(line, "units");
+
+		r->allows = true;
+		rc = units ? allow(r, groups, units, err)
+			   : unc_fail(err, UNC_ERR_TABLE, "allow needs units=TYPE,...");
+	} else if (strcmp(word, "connect") == 0) {
+		const char *groups = take(line, "groups");
+
+		rc = groups ? connect_groups(r, groups, err)
+			    : unc_fail(err, UNC_ERR_TABLE, "connect needs groups=NAME,...");
+	} else if (strcmp(word, "limit") == 0) {
+		if ((rc = take_limit(line, "descriptors", 65536, &p->descriptors, err)) == 0 &&
+		    (rc = take_limit(line, "connections", MAX_CONNECTIONS, &p->connections, err)) ==
+			    0)
+			rc = take_limit(line, "requests", 1000000, &p->requests, err);
+	} else if (strcmp(word, "alone") == 0) {
+		p->alone = true;
+	} else {
+		return unc_fail(
+			err, UNC_ERR_TABLE,
+			"'%.40s' is not a statement; there are allow, connect, limit, alone",
+			line->word[0].key ? line->word[0].key : word);
+	}
+	for (size_t i = 1; i < line->n && rc == 0; i++)
+		if (!line->word[i].used)
+			rc = unc_fail(err, UNC_ERR_TABLE, "'%.40s' has no meaning in a line '%s'",
+				      line->word[i].key ? line->word[i].key : line->word[i].value,
+				      word);
+	return rc;
+}
+
+static int read_text(struct reading *r, const char *path, char *text, size_t size,
+		     struct unc_error *err)
+{
+	struct unc_lines lines = {.next = text, .end = text + size};
+	static struct unc_line line;
+	int rc;
+
+	while ((rc = unc_line_next(&lines, &line, err)) > 0 &&
+	       (rc = read_statement(r, &line, err)) == 0)
+		;
+	if (rc < 0)
+		unc_error_prefix(err, "%s:%u", path, line.number);
+	return rc;
+}
+
+static int read_file(struct reading *r, const char *path, struct unc_error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), rc;
+	size_t size;
+	char *text;
+
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0)
+		return unc_fail(err, UNC_ERR_IO, "%s: %s", path, strerror(errno));
+	if ((rc = unc_trust_owner(fd, path, err)) < 0) {
+		close(fd);
+		return rc;
+	}
+	if ((rc = unc_fs_rest(fd, path, MOST_BYTES, &text, &size, err)) < 0)
+		return rc;
+	rc = read_text(r, path, text, size, err);
+	free(text);
+	return rc;
+}
+
+int policy_read(const char *path, const struct unc_table *t, int sockets, struct policy *out,
+		struct unc_error *err)
+{
+	static struct policy read;
+	struct reading r = {.t = t, .sockets = sockets, .out = &read};
+	char text[sizeof(defaults)];
+	int rc;
+
+	read = (struct policy){.descriptors = 2048, .connections = 256, .requests = 2000};
+	r.told = UNC_BUF(read.told);
+	rc = read_file(&r, path, err);
+	if (rc == 0 && !r.allows)
+		rc = read_text(&r, "defaults", strcpy(text, defaults), strlen(defaults), err);
+	if (rc == 0)
+		*out = read;
+	return rc;
+}
+
+/* ---- questions */
+
+static bool is_among(const struct word *words, size_t n, uint16_t type, unsigned pmu,
+		     const struct unc_kernel_event *e, uint64_t ignored)
+{
+	for (size_t i = 0; i < n; i++)
+		if (words[i].type == type && words[i].pmu == pmu &&
+		    !((words[i].event.config ^ e->config) & ~ignored) &&
+		    words[i].event.config1 == e->config1 && words[i].event.config2 == e->config2)
+			return true;
+	return false;
+}
+
+/* Whether a unit of a type has this PMU. */
+static bool has_pmu(const struct unc_table *t, unsigned type, unsigned pmu, const char *name)
+{
+	const char *pattern = unc_tbl_str(t, t->kernel[t->type[type].kernels.first + pmu].name);
+	char buf[UNC_KERNEL_NAME];
+
+	if (strncmp(name, pattern, strcspn(pattern, "{")) != 0)
+		return false;
+	for (unsigned index = 0; index < UNC_MAX_PLACES; index++)
+		if (unc_kernel_pmu(t, type, pmu, index, buf, sizeof(buf)) && strcmp(buf, name) == 0)
+			return true;
+	return false;
+}
+
+/* Whether a PMU carries these bits, and users may choose them. */
+static int check_bits(const struct policy *p, const struct unc_table *t, uid_t uid, uint16_t type,
+		      unsigned pmu, const struct unc_kernel_event *e, struct unc_error *err)
+{
+	const struct unc_tbl_kernel *k = &t->kernel[t->type[type].kernels.first + pmu];
+
+	if (k->free)
+		return unc_fail(err, UNC_ERR_PERMISSION, "no such free-running counter is known");
+	if (e->config & ~(k->bits | k->named))
+		return unc_fail(err, UNC_ERR_INVALID,
+				"config=0x%llx has bits that its driver does not carry",
+				(unsigned long long)e->config);
+	if ((!e->config1 && !e->config2) || uid == 0 ||
+	    is_among(p->fixed, p->n_fixed, type, pmu, e, unc_type_modifiers(t, &t->type[type])))
+		return 0;
+	return unc_fail(err, UNC_ERR_PERMISSION, "%s", of_fields);
+}
+
+int policy_allows(const struct policy *p, const struct unc_table *t, uid_t uid, const char *name,
+		  const struct unc_kernel_event *e, const struct unc_kernel_event *known,
+		  uint16_t *type, struct unc_error *err)
+{
+	bool found = false, all = false;
+
+	if ((e->config & ~known->config) || (e->config1 & ~known->config1) ||
+	    (e->config2 & ~known->config2))
+		return unc_fail(err, UNC_ERR_INVALID,
+				"config=0x%llx,config1=0x%llx,config2=0x%llx has bits that the "
+				"kernel's format of it does not name",
+				(unsigned long long)e->config, (unsigned long long)e->config1,
+				(unsigned long long)e->config2);
+	for (uint16_t i = 0; i < t->n_type; i++)
+		for (unsigned pmu = 0; pmu < t->type[i].kernels.n; pmu++) {
+			if (!has_pmu(t, i, pmu, name))
+				continue;
+			found = true;
+			*type = i;
+			if (is_among(p->word, p->n_words, i, pmu, e, 0) ||
+			    (i < MAX_TYPES && p->all[i] &&
+			     (is_among(p->fixed, p->n_fixed, i, pmu, e, 0) ||
+			      check_bits(p, t, uid, i, pmu, e, err) == 0))) {
+				unc_error_clear(err);
+				return 0;
+			}
+			all |= i < MAX_TYPES && p->all[i];
+		}
+	if (!found)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "the tables of %s name no such PMU",
+				unc_tbl_str(t, t->name));
+	if (all)
+		return err->code;
+	return unc_fail(err, UNC_ERR_PERMISSION,
+			"the broker of this site allows %s; an administrator allows more in its "
+			"policy (uncored(8))",
+			p->told);
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Those who are connected: who they are, what they ask, what they are told. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "broker/broker.h"
+
+static const uint64_t second = 1000000000;
+
+/* ---- answers */
+
+static struct unc_wire_answer answer_of(const struct broker *b, uint16_t kind)
+{
+	return (struct unc_wire_answer){
+		.head = {.magic = UNC_WIRE_MAGIC, .version = UNC_WIRE_VERSION, .kind = kind},
+		.since = b->since,
+	};
+}
+
+/* Never waits: whoever does not take an answer gets no other, and one that does not fit is the end. */
+static bool send_answer(int to, const struct unc_wire_answer *answer, size_t rows, const int *fd,
+			size_t n)
+{
+	char control[CMSG_SPACE(UNC_WIRE_FDS * sizeof(int))] = {0};
+	struct iovec data = {(void *)(uintptr_t)answer,
+			     offsetof(struct unc_wire_answer, row) + rows * sizeof(answer->row[0])};
+	struct msghdr m = {.msg_iov = &data, .msg_iovlen = 1};
+
+	if (n) {
+		m.msg_control = control;
+		m.msg_controllen = CMSG_SPACE(n * sizeof(int));
+		struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(n * sizeof(int));
+		memcpy(CMSG_DATA(c), fd, n * sizeof(int));
+	}
+	return sendmsg(to, &m, MSG_NOSIGNAL | MSG_DONTWAIT) > 0;
+}
+
+static bool send_error(const struct broker *b, int to, uint16_t kind, const struct unc_error *err)
+{
+	struct unc_wire_answer answer = answer_of(b, kind);
+
+	answer.code = err->code;
+	snprintf(answer.text, sizeof(answer.text), "%s", err->text);
+	return send_answer(to, &answer, 0, NULL, 0);
+}
+
+/* ---- who may ask */
+
+static bool is_member(const struct policy *p, int fd, const struct ucred *who)
+{
+	static gid_t of[65536];
+	socklen_t size = sizeof(of);
+
+	if (!p->n_groups || who->uid == 0)
+		return true;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, of, &size) < 0)
+		size = 0;
+	for (unsigned i = 0; i < p->n_groups; i++) {
+		if (p->group[i] == who->gid)
+			return true;
+		for (size_t k = 0; k < size / sizeof(of[0]); k++)
+			if (p->group[i] == of[k])
+				return true;
+	}
+	return false;
+}
+
+/* Whether a process of another user who is a person's runs here. What cannot be seen is one. */
+static bool sees_others(uid_t uid)
+{
+	enum { FIRST_PERSON = 1000 };
+	DIR *dir = opendir("/proc");
+	bool others = !dir;
+
+	for (struct dirent *e; dir && !others && (e = readdir(dir));) {
+		struct stat st;
+
+		if (e->d_name[0] >= '1' && e->d_name[0] <= '9' &&
+		    fstatat(dirfd(dir), e->d_name, &st, 0) == 0)
+			others = st.st_uid >= FIRST_PERSON && st.st_uid != UNC_WIRE_NOBODY &&
+				 st.st_uid != uid;
+	}
+	if (dir)
+		closedir(dir);
+	return others;
+}
+
+static int check_peer(struct broker *b, int fd, struct ucred *who, struct unc_error *err)
+{
+	socklen_t size = sizeof(*who);
+	struct user *u;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, who, &size) < 0)
+		return unc_fail(err, UNC_ERR_PERMISSION, "the kernel does not tell who you are");
+	if (who->uid == UNC_WIRE_NOBODY)
+		return unc_fail(err, UNC_ERR_PERMISSION,
+				"user id %d may be anybody: it is nobody's own, or of another user "
+				"namespace",
+				UNC_WIRE_NOBODY);
+	if (!is_member(&b->policy, fd, who))
+		return unc_fail(
+			err, UNC_ERR_PERMISSION,
+			"you are in none of the groups that the broker of this site serves");
+	u = grants_user(b, who->uid);
+	if (!u)
+		return unc_fail(err, UNC_ERR_BUSY, "the broker has too many users");
+	if (u->connections >= b->policy.connections)
+		return unc_fail(err, UNC_ERR_BUSY,
+				"you have %u connections to the broker, which are all that a user "
+				"may have",
+				u->connections);
+	return 0;
+}
+
+void serve_accept(struct broker *b, int listening)
+{
+	int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct unc_error err = {0};
+	struct ucred who;
+	unsigned i = 0;
+
+	if (fd < 0)
+		return;
+	while (i < MAX_CONNECTIONS && b->connection[i].fd >= 0)
+		i++;
+	if (i == MAX_CONNECTIONS)
+		unc_fail(&err, UNC_ERR_BUSY, "the broker has too many connections");
+	if (err.code || check_peer(b, fd, &who, &err) < 0) {
+		send_error(b, fd, 0, &err);
+		close(fd);
+		return;
+	}
+	grants_user(b, who.uid)->connections++;
+	b->connection[i] = (struct connection){.fd = fd, .uid = who.uid, .pid = who.pid};
+}
+
+void serve_close(struct broker *b, unsigned i)
+{
+	struct connection *c = &b->connection[i];
+
+	grants_end(b, i);
+	grants_user(b, c->uid)->connections--;
+	close(c->fd);
+	c->fd = -1;
+}
+
+/* ---- requests */
+
+/* How much of a message came, and whether it is one: 0, or what is wrong. */
+static int receive(int fd, struct unc_wire_request *r, size_t *size, struct unc_error *err)
+{
+	union {
+		struct cmsghdr align;
+		char room[CMSG_SPACE(16 * sizeof(int))];
+	} control;
+	struct iovec data = {r, sizeof(*r)};
+	struct msghdr m = {.msg_iov = &data,
+			   .msg_iovlen = 1,
+			   .msg_control = &control,
+			   .msg_controllen = sizeof(control)};
+	ssize_t got = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	bool sent = false;
+
+	if (got <= 0)
+		return got < 0 && (errno == EAGAIN || errno == EINTR) ? UNC_ERR_BUSY : UNC_ERR_IO;
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c)) {
+		size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+		for (size_t i = 0; c->cmsg_type == SCM_RIGHTS && i < n; i++) {
+			int theirs;
+
+			memcpy(&theirs, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+			close(theirs);
+		}
+		sent |= c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS;
+	}
+	*size = (size_t)got;
+	if (sent || m.msg_flags & MSG_CTRUNC)
+		return unc_fail(err, UNC_ERR_INVALID, "descriptors are not taken here");
+	if (m.msg_flags & MSG_TRUNC)
+		return unc_fail(err, UNC_ERR_INVALID, "a message has %zu bytes at most",
+				sizeof(*r));
+	return 0;
+}
+
+static bool is_zero(const void *data, size_t size)
+{
+	const char *byte = data;
+
+	for (size_t i = 0; i < size; i++)
+		if (byte[i])
+			return false;
+	return true;
+}
+
+static int check_set(const struct unc_wire_set *set, struct unc_error *err)
+{
+	const char *end = memchr(set->pmu, '\0', sizeof(set->pmu));
+
+	if (!end || !is_zero(end, (size_t)(set->pmu + sizeof(set->pmu) - end)))
+		return unc_fail(err, UNC_ERR_INVALID, "the name of a PMU does not end");
+	if (!set->n || set->n > UNC_WIRE_EVENTS)
+		return unc_fail(err, UNC_ERR_INVALID, "a set has 1 to %d events", UNC_WIRE_EVENTS);
+	if (set->dead > 1 || set->rest ||
+	    !is_zero(&set->event[set->n], (UNC_WIRE_EVENTS - set->n) * sizeof(set->event[0])))
+		return unc_fail(err, UNC_ERR_INVALID, "what has no meaning has to be 0");
+	return 0;
+}
+
+/* By what all versions have in common first. */
+static int check_request(const struct unc_wire_request *r, size_t size, struct unc_error *err)
+{
+	size_t sets = r->head.kind == UNC_WIRE_OPEN ? r->head.n : 0, events = 0;
+	int rc = 0;
+
+	if (size < sizeof(r->head) || r->head.magic != UNC_WIRE_MAGIC)
+		return unc_fail(err, UNC_ERR_INVALID,
+				"that is no message of the broker's protocol");
+	if (r->head.version != UNC_WIRE_VERSION)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"the broker speaks version %d of its protocol, and you version %u: "
+				"install the same release",
+				UNC_WIRE_VERSION, r->head.version);
+	if (r->head.kind < UNC_WIRE_OPEN || r->head.kind > UNC_WIRE_LIST || r->head.rest)
+		return unc_fail(err, UNC_ERR_INVALID, "there is no request %u", r->head.kind);
+	if (r->head.kind == UNC_WIRE_OPEN && (!sets || sets > UNC_WIRE_SETS))
+		return unc_fail(err, UNC_ERR_INVALID, "a request has 1 to %d sets", UNC_WIRE_SETS);
+	if (size != offsetof(struct unc_wire_request, set) + sets * sizeof(r->set[0]))
+		return unc_fail(err, UNC_ERR_INVALID, "%zu bytes are no request of %zu sets", size,
+				sets);
+	for (size_t i = 0; i < sets && rc == 0; i++) {
+		rc = check_set(&r->set[i], err);
+		events += rc == 0 ? r->set[i].n : 0;
+	}
+	if (rc == 0 && events > UNC_WIRE_FDS)
+		rc = unc_fail(err, UNC_ERR_INVALID, "a request has %d events at most",
+			      UNC_WIRE_FDS);
+	return rc;
+}
+
+static bool list_grants(const struct broker *b, int to, uint32_t first)
+{
+	struct unc_wire_answer answer = answer_of(b, UNC_WIRE_LIST);
+	uint32_t row = 0;
+
+	for (size_t i = 0; i < MAX_GRANTS; i++) {
+		const struct grant *g = &b->grant[i];
+
+		for (uint32_t k = 0; g->used && !g->retired && k < g->set.n; k++, row++) {
+			struct unc_wire_row *out = &answer.row[answer.head.n];
+
+			if (row < first || answer.next)
+				continue;
+			if (answer.head.n == UNC_WIRE_ROWS) {
+				answer.next = row;
+				continue;
+			}
+			*out = (struct unc_wire_row){.event = g->set.event[k],
+						     .uid = g->uid,
+						     .cpu = g->set.cpu,
+						     .pid = g->pid,
+						     .users = g->leases};
+			memcpy(out->pmu, g->set.pmu, sizeof(out->pmu));
+			answer.head.n++;
+		}
+	}
+	return send_answer(to, &answer, answer.head.n, NULL, 0);
+}
+
+static int check_alone(struct broker *b, uid_t uid, struct unc_error *err)
+{
+	if (!b->policy.alone || uid == 0)
+		return 0;
+	if (sees_others(uid))
+		return unc_fail(err, UNC_ERR_PERMISSION,
+				"the broker of this site serves who has the node alone, and "
+				"processes of other users run on it");
+	return 0;
+}
+
+static bool answer_request(struct broker *b, unsigned i, const struct unc_wire_request *r)
+{
+	const struct connection *c = &b->connection[i];
+	struct unc_wire_answer answer = answer_of(b, r->head.kind);
+	struct unc_error err = {0};
+	int fd[UNC_WIRE_FDS];
+	size_t n = 0;
+
+	if (r->head.kind == UNC_WIRE_LIST)
+		return list_grants(b, c->fd, r->head.n);
+	if (check_alone(b, c->uid, &err) < 0 ||
+	    (r->head.kind == UNC_WIRE_OPEN && grants_open(b, i, r, fd, &n, &err) < 0))
+		return send_error(b, c->fd, r->head.kind, &err);
+	if (r->head.kind == UNC_WIRE_ASK)
+		snprintf(answer.text, sizeof(answer.text), "%s", b->policy.told);
+	answer.head.n = (uint32_t)n;
+	return send_answer(c->fd, &answer, 0, fd, n);
+}
+
+/* Whether it is his turn: his last answer was taken, and he has not asked too often. */
+static bool is_heard(struct broker *b, struct connection *c)
+{
+	struct user *u = grants_user(b, c->uid);
+	double most = b->policy.requests;
+	int unread = 0;
+
+	if (ioctl(c->fd, SIOCOUTQ, &unread) == 0 && unread) {
+		c->not_before = b->clock + second / 200;
+		return false;
+	}
+	u->tokens += (double)(b->clock - u->seen) / (double)second * most;
+	u->tokens = u->tokens > most ? most : u->tokens;
+	u->seen = b->clock;
+	if (u->tokens < 1) {
+		c->not_before = b->clock + (uint64_t)((double)second / most) + 1;
+		return false;
+	}
+	u->tokens--;
+	return true;
+}
+
+void serve_request(struct broker *b, unsigned i)
+{
+	struct connection *c = &b->connection[i];
+	static struct unc_wire_request r;
+	struct unc_error err = {0};
+	size_t size = 0;
+
+	if (!is_heard(b, c))
+		return;
+	int rc = receive(c->fd, &r, &size, &err);
+
+	if (rc == UNC_ERR_BUSY)
+		return;
+	if (rc == 0)
+		rc = check_request(&r, size, &err);
+	if (err.code)
+		send_error(b, c->fd, 0, &err);
+	/* Who does not speak the protocol is not listened to any longer. */
+	if (rc < 0 || !answer_request(b, i, &r))
+		serve_close(b, i);
+}

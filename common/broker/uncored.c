@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The program: what it is started with, its socket, and one loop. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <grp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <syslog.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "broker/broker.h"
+#include "host/perf_users.h"
+
+static volatile sig_atomic_t ended, changed;
+
+void broker_log(int priority, const char *format, ...)
+{
+	char text[UNC_ERROR_MAX + 64];
+
+	UNC_FORMAT(text, format);
+	fprintf(stderr, "<%d>%s\n", priority, text);
+}
+
+static void on_signal(int number)
+{
+	if (number == SIGHUP)
+		changed = 1;
+	else
+		ended = 1;
+}
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* ---- the socket */
+
+/* Passed by the service manager (sd_listen_fds(3)); -1: none is. */
+static int passed_socket(void)
+{
+	const char *pid = getenv("LISTEN_PID"), *n = getenv("LISTEN_FDS");
+
+	if (!pid || !n || strtol(pid, NULL, 10) != getpid() || strcmp(n, "1") != 0)
+		return -1;
+	fcntl(3, F_SETFD, FD_CLOEXEC);
+	fcntl(3, F_SETFL, O_NONBLOCK);
+	return 3;
+}
+
+/* Nobody but the owner of its folder can put another in the place of it. */
+static int own_socket(const char *path, struct unc_error *err)
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	struct group *group = getgrnam("uncore");
+	char folder[sizeof(at.sun_path)];
+	int fd;
+
+	if (strlen(path) >= sizeof(at.sun_path))
+		return unc_fail(err, UNC_ERR_INVALID, "%s: a path has %zu bytes at most", path,
+				sizeof(at.sun_path) - 1);
+	strcpy(at.sun_path, path);
+	strcpy(folder, path);
+	if (strrchr(folder, '/'))
+		*strrchr(folder, '/') = '\0';
+	if (*folder && mkdir(folder, 0755) < 0 && errno != EEXIST)
+		return unc_fail(err, UNC_ERR_IO, "%s: %s", folder, strerror(errno));
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return unc_fail(err, UNC_ERR_IO, "socket: %s", strerror(errno));
+	if (connect(fd, (struct sockaddr *)&at, sizeof(at)) == 0) {
+		close(fd);
+		return unc_fail(err, UNC_ERR_BUSY, "%s: a broker serves there already", path);
+	}
+	if (errno == ECONNREFUSED)
+		unlink(path);
+	mode_t mask = umask(0177);
+	bool bound = bind(fd, (struct sockaddr *)&at, sizeof(at)) == 0;
+	int error = errno;
+
+	umask(mask);
+	if (!bound || (group && chown(path, (uid_t)-1, group->gr_gid) < 0) ||
+	    chmod(path, 0660) < 0 || listen(fd, 256) < 0) {
+		error = bound ? errno : error;
+		close(fd);
+		return unc_fail(err, UNC_ERR_IO, "%s: %s", path, strerror(error));
+	}
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	return fd;
+}
+
+/* ---- what it begins with */
+
+/* Without the right nobody is served: said at once, in the words of what is missing. */
+static void try_right(struct broker *b)
+{
+	const struct unc_kernel_event nothing = {.config = PERF_COUNT_SW_DUMMY};
+	struct perf_event_attr attr = unc_events_attr(PERF_TYPE_SOFTWARE, &nothing, true, false);
+	struct unc_error err = {0};
+	int fd = unc_events_system.open(&b->machine, &attr, b->topology.socket[0].cpu, -1);
+
+	if (fd < 0 && (errno == EACCES || errno == EPERM)) {
+		unc_perf_refused(b->machine.fs, errno, &err);
+		broker_log(3, "%s; see uncored(8), RIGHTS", err.text);
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+static bool find_table(struct broker *b)
+{
+	for (size_t i = 0; unc_table_built(i, &b->table); i++)
+		if (unc_topology_is(&b->topology, b->table.cpuid))
+			return true;
+	return false;
+}
+
+static int begin(struct broker *b, const char *policy, struct unc_error *err)
+{
+	struct rlimit limit;
+	struct timespec t;
+	int rc;
+
+	for (unsigned i = 0; i < MAX_CONNECTIONS; i++)
+		b->connection[i].fd = -1;
+	b->policy_path = policy;
+	clock_gettime(CLOCK_REALTIME, &t);
+	b->since = t.tv_sec;
+	b->clock = now();
+	if ((rc = unc_fs_open(NULL, &b->machine.fs, err)) < 0 ||
+	    (rc = unc_topology_read(b->machine.fs, &b->topology, err)) < 0)
+		return rc;
+	if (!find_table(b))
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"there are no tables of this CPU: %s, family %d model 0x%x",
+				b->topology.vendor, b->topology.family,
+				(unsigned)b->topology.model);
+	unc_fs_raise_limit();
+	getrlimit(RLIMIT_NOFILE, &limit);
+	if (limit.rlim_cur <= 2 * MAX_CONNECTIONS)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"%llu descriptors are too few: %d connections and what is kept for "
+				"them (LimitNOFILE=, ulimit -Hn)",
+				(unsigned long long)limit.rlim_cur, MAX_CONNECTIONS);
+	b->most = limit.rlim_cur > 1u << 20 ? 1u << 20 : (unsigned)limit.rlim_cur;
+	b->most -= MAX_CONNECTIONS + 64;
+	return policy_read(policy, &b->table, b->topology.n_sockets, &b->policy, err);
+}
+
+static void read_again(struct broker *b)
+{
+	struct unc_error err = {0};
+
+	if (policy_read(b->policy_path, &b->table, b->topology.n_sockets, &b->policy, &err) < 0)
+		broker_log(3, "%s; what was allowed before stays", err.text);
+	else
+		broker_log(6, "allows %s", b->policy.told);
+}
+
+/* ---- the loop */
+
+static void turn(struct broker *b, int listening, const sigset_t *waiting)
+{
+	static struct pollfd p[1 + MAX_CONNECTIONS];
+	uint64_t first = UINT64_MAX;
+	struct timespec wait;
+
+	p[0] = (struct pollfd){.fd = listening, .events = POLLIN};
+	for (unsigned i = 0; i < MAX_CONNECTIONS; i++) {
+		const struct connection *c = &b->connection[i];
+		bool heard = c->not_before <= b->clock;
+
+		p[1 + i] = (struct pollfd){.fd = c->fd, .events = heard ? POLLIN : 0};
+		if (c->fd >= 0 && !heard && c->not_before < first)
+			first = c->not_before;
+	}
+	first = first == UINT64_MAX ? 0 : first - b->clock;
+	wait = (struct timespec){(time_t)(first / 1000000000u), (long)(first % 1000000000u)};
+	int n = ppoll(p, 1 + MAX_CONNECTIONS, first ? &wait : NULL, waiting);
+
+	b->clock = now();
+	if (changed) {
+		changed = 0;
+		read_again(b);
+	}
+	for (unsigned i = 0; n > 0 && i < MAX_CONNECTIONS; i++)
+		if (p[1 + i].revents & POLLIN)
+			serve_request(b, i);
+		else if (p[1 + i].revents)
+			serve_close(b, i);
+	if (n > 0 && p[0].revents & POLLIN)
+		serve_accept(b, listening);
+}
+
+static void serve(struct broker *b, int listening)
+{
+	struct sigaction act = {.sa_handler = on_signal};
+	sigset_t blocked, waiting;
+
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGHUP);
+	sigaddset(&blocked, SIGTERM);
+	sigaddset(&blocked, SIGINT);
+	sigprocmask(SIG_BLOCK, &blocked, &waiting);
+	sigdelset(&waiting, SIGHUP);
+	sigdelset(&waiting, SIGTERM);
+	sigdelset(&waiting, SIGINT);
+	sigaction(SIGHUP, &act, NULL);
+	sigaction(SIGTERM, &act, NULL);
+	sigaction(SIGINT, &act, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	broker_log(6, "serves %s: %s", unc_tbl_str(&b->table, b->table.title), b->policy.told);
+	while (!ended)
+		turn(b, listening, &waiting);
+}
+
+/* ---- */
+
+static const char usage[] =
+	"usage: uncored [--policy FILE] [--socket PATH] [--check] [--version] [--help]\n"
+	"Opens the uncore events of the kernel for users whom the site allows; see uncored(8).\n";
+
+static int check(const struct broker *b)
+{
+	const struct policy *p = &b->policy;
+
+	printf("CPU            %s\nallows         %s\nper user       %u descriptors, %u "
+	       "connections, "
+	       "%u requests a second\n",
+	       unc_tbl_str(&b->table, b->table.title), p->told, p->descriptors, p->connections,
+	       p->requests);
+	printf("node           %s\n", p->alone ? "only who has it alone" : "also beside others");
+	return fflush(stdout) == 0 ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"policy", required_argument, NULL, 'p'}, {"socket", required_argument, NULL, 's'},
+		{"check", no_argument, NULL, 'c'},        {"version", no_argument, NULL, 'v'},
+		{"help", no_argument, NULL, 'h'},         {0}};
+	const char *policy = "/etc/libuncore/uncored.conf", *path = UNC_WIRE_SOCKET;
+	static struct broker broker;
+	struct unc_error err = {0};
+	bool only_check = false;
+	int listening = -1, option;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
+		switch (option) {
+		case 'p':
+			policy = optarg;
+			break;
+		case 's':
+			path = optarg;
+			break;
+		case 'c':
+			only_check = true;
+			break;
+		case 'v':
+			return printf("uncored %s\n", UNC_VERSION) < 0;
+		case 'h':
+			return fputs(usage, stdout) < 0;
+		default:
+			fputs(usage, stderr);
+			return 2;
+		}
+	if (optind < argc) {
+		fprintf(stderr, "uncored: '%s' is not expected\n%s", argv[optind], usage);
+		return 2;
+	}
+	if (begin(&broker, policy, &err) == 0 && only_check)
+		return check(&broker);
+	if (!err.code && (listening = passed_socket()) < 0)
+		listening = own_socket(path, &err);
+	if (err.code) {
+		broker_log(3, "%s", err.text);
+		return 1;
+	}
+	try_right(&broker);
+	serve(&broker, listening);
+	return 0;
+}
