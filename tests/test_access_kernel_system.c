@@ -106,7 +106,7 @@ static void test_find(void)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct unc_kernel_place place = {0, 0};
+		struct unc_kernel_place place = {.type = 0, .cpu = 0};
 		unsigned before = descriptors();
 
 		begin_tree(0);

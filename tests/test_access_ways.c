@@ -169,15 +169,15 @@ static void test_choice(void)
 		const char *access;
 		const char *sentence;
 	} rows[] = {
-		{"nonsense",
-		 "no access method 'nonsense'; there are kernel, msr, msr-safe, pci, mmio, pmu, "
-		 "perf, and direct for msr, pci, mmio, pmu, perf"},
-		{"direct,",
-		 "no access method ''; there are kernel, msr, msr-safe, pci, mmio, pmu, perf, "
-		 "and direct for msr, pci, mmio, pmu, perf"},
-		{"simulated",
-		 "no access method 'simulated'; there are kernel, msr, msr-safe, pci, mmio, "
-		 "pmu, perf, and direct for msr, pci, mmio, pmu, perf"},
+		{"nonsense", "no access method 'nonsense'; there are kernel, broker, msr, "
+			     "msr-safe, pci, mmio, pmu, "
+			     "perf, and direct for msr, pci, mmio, pmu, perf"},
+		{"direct,", "no access method ''; there are kernel, broker, msr, msr-safe, pci, "
+			    "mmio, pmu, perf, "
+			    "and direct for msr, pci, mmio, pmu, perf"},
+		{"simulated", "no access method 'simulated'; there are kernel, broker, msr, "
+			      "msr-safe, pci, mmio, "
+			      "pmu, perf, and direct for msr, pci, mmio, pmu, perf"},
 	};
 	struct unc_platform *p = NULL;
 
@@ -209,7 +209,8 @@ static void test_choice(void)
 	setenv("UNCORE_ACCESS", "nonsense", 1);
 	CHECK_NUMBER(doctor(root.path, ""), 1);
 	CHECK_TEXT(line_of("access"),
-		   "FAIL access: no access method 'nonsense'; there are kernel, msr, msr-safe, "
+		   "FAIL access: no access method 'nonsense'; there are kernel, broker, msr, "
+		   "msr-safe, "
 		   "pci, mmio, "
 		   "pmu, perf, and direct for msr, pci, mmio, pmu, perf -> correct the list "
 		   "of methods (--access, or UNCORE_ACCESS)");

@@ -253,7 +253,8 @@ static void test_offline(void)
 	CHECK_NUMBER(v.flags & (UNC_VALUE_VALID | UNC_VALUE_LOST), UNC_VALUE_LOST);
 	CHECK_TEXT(unc_session_reason(s, id),
 		   "cbo0.CLOCKTICKS:socket=0: what the kernel counts on cbo0 (socket 0) could not "
-		   "be read: all CPUs of its socket went offline");
+		   "be read: all CPUs of its socket went offline, or another process of this user "
+		   "has stopped it");
 	between.offline = false; /* they are back, the event is not */
 	step(p, 200 * ms);
 	CHECK_NUMBER(value_of(s, id).flags & UNC_VALUE_VALID, 0);

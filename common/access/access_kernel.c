@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Access method kernel: PMUs, and who shares which group of events. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "access/broker.h"
 #include "access/kernel_group.h"
 #include "host/cpu.h"
 #include "host/ledger_events.h"
@@ -22,6 +25,8 @@ struct unc_backend {
 	pthread_mutex_t lock; /* of what follows */
 	struct unc_perf_group *first;
 	struct unc_ledger *ledger; /* NULL: nothing is shared with other processes */
+	struct unc_broker *broker; /* that opens events for it; NULL: it opens them itself */
+	bool passed;               /* of access method broker */
 	bool tried;                /* whether there is the right */
 	struct unc_error refused;
 };
@@ -30,6 +35,12 @@ static void kernel_open(struct unc_backend *backend, struct unc_machine *machine
 {
 	backend->machine = machine;
 	pthread_mutex_init(&backend->lock, NULL);
+}
+
+static void broker_open(struct unc_backend *backend, struct unc_machine *machine)
+{
+	kernel_open(backend, machine);
+	backend->passed = true;
 }
 
 void unc_backend_share(struct unc_backend *backend, struct unc_ledger *ledger)
@@ -55,6 +66,26 @@ static void try_right(struct unc_backend *backend, const struct unc_kernel_place
 	else if (errno == EACCES || errno == EPERM)
 		unc_perf_refused(machine->fs, errno, &backend->refused);
 	backend->tried = fd >= 0 || backend->refused.code;
+}
+
+static int ask_broker(struct unc_backend *backend, const char *pmu, struct unc_error *err)
+{
+	int rc;
+
+	pthread_mutex_lock(&backend->lock);
+	if (!backend->broker)
+		backend->broker = unc_broker_new(backend->machine);
+	rc = backend->broker ? unc_broker_asks(backend->broker, pmu, err) : unc_no_memory(err);
+	pthread_mutex_unlock(&backend->lock);
+	return rc;
+}
+
+int unc_backend_told(struct unc_backend *backend, char *buf, size_t size)
+{
+	pthread_mutex_lock(&backend->lock);
+	int n = snprintf(buf, size, "%s", backend->broker ? unc_broker_told(backend->broker) : "");
+	pthread_mutex_unlock(&backend->lock);
+	return n > 0;
 }
 
 static int has_right(struct unc_backend *backend, const struct unc_kernel_place *place,
@@ -117,7 +148,7 @@ static int find_place(const struct unc_backend *backend, const char *pmu, unsign
 int unc_backend_find(struct unc_backend *backend, const char *pmu, unsigned socket,
 		     struct unc_kernel_place *out, struct unc_error *err)
 {
-	struct unc_kernel_place place;
+	struct unc_kernel_place place = {0};
 	int rc;
 
 	if (!unc_events_pmu(pmu))
@@ -125,10 +156,14 @@ int unc_backend_find(struct unc_backend *backend, const char *pmu, unsigned sock
 				"the kernel's PMU '%.40s' is not one of its uncore driver", pmu);
 	rc = find_place(backend, pmu, socket, &place, err);
 	if (rc == 0)
-		rc = has_right(backend, &place, err);
-	if (rc == 0)
-		*out = place;
-	return rc;
+		rc = backend->passed ? ask_broker(backend, pmu, err)
+				     : has_right(backend, &place, err);
+	if (rc < 0)
+		return rc;
+	*out = place;
+	out->passed = backend->passed;
+	memcpy(out->pmu, pmu, strnlen(pmu, sizeof(out->pmu) - 1));
+	return 0;
 }
 
 /* ---- groups: the lock of the list is held */
@@ -162,8 +197,9 @@ static int open_group(struct unc_backend *backend, const struct unc_kernel_place
 	struct unc_kernel_place at = *place;
 	int rc, cpu;
 
-	for (unsigned i = 0; (rc = unc_perf_group_open(backend->machine, backend->first, &at,
-						       events, n, out, err)) == UNC_ERR_NOT_FOUND;
+	for (unsigned i = 0;
+	     (rc = unc_perf_group_open(backend->machine, backend->broker, backend->first, &at,
+				       events, n, out, err)) == UNC_ERR_NOT_FOUND;
 	     i++) {
 		cpu = unc_topology_sibling(backend->machine->top, place->cpu, i);
 		if (cpu < 0)
@@ -333,6 +369,7 @@ static void kernel_close(struct unc_backend *backend)
 		next = backend->first->next;
 		close_group(backend, backend->first);
 	}
+	unc_broker_free(backend->broker);
 	pthread_mutex_destroy(&backend->lock);
 }
 
@@ -340,6 +377,14 @@ const struct unc_access_methods unc_access_kernel = {
 	.name = "kernel",
 	.backend = sizeof(struct unc_backend),
 	.open = kernel_open,
+	.run = kernel_run,
+	.close = kernel_close,
+};
+
+const struct unc_access_methods unc_access_broker = {
+	.name = "broker",
+	.backend = sizeof(struct unc_backend),
+	.open = broker_open,
 	.run = kernel_run,
 	.close = kernel_close,
 };

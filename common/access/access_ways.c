@@ -7,8 +7,9 @@
 #include "host/machine.h"
 
 const struct unc_access_methods *const unc_access_hardware[] = {
-	&unc_access_kernel, &unc_access_msr, &unc_access_msr_safe, &unc_access_pci,
-	&unc_access_mmio,   &unc_access_pmu, &unc_access_perf,     NULL,
+	&unc_access_kernel,   &unc_access_broker, &unc_access_msr,
+	&unc_access_msr_safe, &unc_access_pci,    &unc_access_mmio,
+	&unc_access_pmu,      &unc_access_perf,   NULL,
 };
 
 enum { MAX_NAME = 32 };
@@ -116,7 +117,7 @@ static int add_named(struct unc_ways *ways, struct unc_machine *machine, const c
 	return rc;
 }
 
-/* The methods of a machine: that of the kernel is first where its kernel counts at all. */
+/* The methods of a machine: those of the kernel are first where its kernel counts at all. */
 static int list_methods(struct unc_ways *ways, const struct unc_machine *machine)
 {
 	const struct unc_access_methods *const *list = machine->methods->access;
@@ -124,15 +125,17 @@ static int list_methods(struct unc_ways *ways, const struct unc_machine *machine
 
 	while (list[n])
 		n++;
-	ways->all = calloc(n + 2, sizeof(struct unc_access_methods *));
-	ways->way = calloc(n + 2, sizeof(*ways->way));
+	ways->all = calloc(n + 3, sizeof(struct unc_access_methods *));
+	ways->way = calloc(n + 3, sizeof(*ways->way));
 	if (!ways->all || !ways->way)
 		return UNC_ERR_MEMORY;
 	n = 0;
 	if (machine->events)
 		ways->all[n++] = &unc_access_kernel;
+	if (machine->events && machine->events->take) /* of a kernel that runs */
+		ways->all[n++] = &unc_access_broker;
 	for (; *list; list++)
-		if (*list != &unc_access_kernel)
+		if (*list != &unc_access_kernel && *list != &unc_access_broker)
 			ways->all[n++] = *list;
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counters of the kernel's own driver: access method "kernel". It serves units, not registers: the
+ * Counters of the kernel's own driver: access method "kernel", and "broker" for who may not open its
+ * events himself. It serves units, not registers: the
  * kernel owns these, chooses the counters and shares them with its other users. Events of one PMU
  * are opened as one group and read with one read().
  */
@@ -17,6 +18,9 @@ struct unc_ledger; /* host/ledger.h */
  * serve a space: before (true) or behind them. */
 bool unc_kernel_chosen(const struct unc_access *);
 bool unc_kernel_before(const struct unc_access *, int space);
+
+/* What the broker of the site allows, once it was asked; false: it was not, or was not chosen. */
+bool unc_kernel_told(const struct unc_access *, char *buf, size_t size);
 
 /*
  * From now on groups are shared among processes of this user by what the ledger tells, which has to
@@ -55,7 +59,8 @@ void unc_kernel_forget(struct unc_kernel_group *);
 /* A prepared read of event i of those that were asked for, for unc_access_run(): value is what it has
  * counted, 64 bits, since the group was opened, maybe by somebody before. Neighbouring reads of one
  * group are one system call. errno_value: ENODEV: it has ended, since all CPUs of its socket went offline;
- * EBUSY: it has lost its counter. */
+ * EBUSY: it has lost its counter; ERANGE, ENOLINK: somebody who has the same descriptors has set the
+ * counts to 0, or closed some of the events. */
 void unc_kernel_op(struct unc_kernel_group *, size_t i, struct unc_reg_op *out);
 
 /* For how many ns, since the group was opened and up to its last read, the event did not count though

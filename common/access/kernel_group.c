@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "access/broker.h"
 #include "host/events.h"
 #include "host/perf_users.h"
 
@@ -111,7 +112,7 @@ static int open_events(struct unc_perf_group *group, bool pinned, struct unc_err
 }
 
 /* 0, or errno. Nothing to be read: a pinned group that has no counters. */
-static int read_data(const struct unc_perf_group *group)
+static int read_data(struct unc_perf_group *group)
 {
 	struct unc_machine *machine = group->machine;
 	size_t size = (UNC_GROUP_VALUE + group->n) * sizeof(*group->data);
@@ -121,7 +122,20 @@ static int read_data(const struct unc_perf_group *group)
 		return errno;
 	if (got == 0)
 		return EBUSY;
+	if (group->data[UNC_GROUP_N] < group->n)
+		return group->ended = ENOLINK;
 	return (size_t)got == size && group->data[UNC_GROUP_N] == group->n ? 0 : EIO;
+}
+
+/* A count only grows, unless somebody who has the same descriptors sets it to 0. */
+static int check_values(struct unc_perf_group *group)
+{
+	for (size_t i = 0; i < group->n; i++) {
+		if (group->data[UNC_GROUP_VALUE + i] < group->last[i])
+			return group->ended = ERANGE;
+		group->last[i] = group->data[UNC_GROUP_VALUE + i];
+	}
+	return 0;
 }
 
 /*
@@ -139,8 +153,7 @@ static int check_time(struct unc_perf_group *group, uint64_t before)
 	if (group->timed && elapsed > advanced + elapsed / 500 + ms) {
 		rc = read_data(group);
 		if (rc == 0 && group->data[UNC_GROUP_ENABLED] == enabled) {
-			group->ended = true;
-			rc = ENODEV;
+			rc = group->ended = ENODEV;
 		}
 		group->gaps += elapsed - advanced;
 		group->timed = false;
@@ -157,10 +170,12 @@ static int check_time(struct unc_perf_group *group, uint64_t before)
 int unc_perf_group_read(struct unc_perf_group *group)
 {
 	uint64_t before = unc_machine_now(group->machine);
-	int rc = group->ended ? ENODEV : read_data(group);
+	int rc = group->ended ? group->ended : read_data(group);
 
 	if (rc == 0)
 		rc = check_time(group, before);
+	if (rc == 0)
+		rc = check_values(group);
 	group->lost |= rc == EBUSY;
 	if (rc == 0)
 		atomic_store(&group->ran, group->data[UNC_GROUP_RUNNING]);
@@ -168,6 +183,46 @@ int unc_perf_group_read(struct unc_perf_group *group)
 		atomic_store(&group->idle, group->gaps + group->data[UNC_GROUP_ENABLED] -
 						   group->data[UNC_GROUP_RUNNING]);
 	return rc;
+}
+
+int unc_perf_group_runs(struct unc_perf_group *group)
+{
+	const uint64_t ms = 1000000;
+	int error = unc_perf_group_read(group);
+	uint64_t enabled = group->data[UNC_GROUP_ENABLED];
+
+	for (unsigned i = 0; !error && group->data[UNC_GROUP_ENABLED] == enabled; i++) {
+		if (i == 20)
+			return ENODEV;
+		if (i > 0)
+			group->machine->methods->pause(group->machine, ms);
+		error = unc_perf_group_read(group);
+	}
+	return error;
+}
+
+/* One that other processes of the user had before, and that does not run any more, is exchanged. */
+static int take_passed(struct unc_perf_group *group, struct unc_broker *broker,
+		       struct unc_error *err)
+{
+	int rc, error = ENODEV;
+
+	for (int dead = 0; dead <= 1 && error; dead++) {
+		rc = unc_broker_open(broker, &group->place, group->event, group->n, dead, group->fd,
+				     err);
+		if (rc < 0)
+			return rc;
+		group->ended = 0;
+		group->timed = false;
+		memset(group->last, 0, group->n * sizeof(*group->last));
+		error = unc_perf_group_runs(group);
+		if (error)
+			unc_perf_group_close_events(group, group->n);
+	}
+	if (error)
+		return unc_fail(err, UNC_ERR_IO, "what the broker opened on %s does not count: %s",
+				group->place.pmu, strerror(error));
+	return 0;
 }
 
 /* Pinned, or where others leave too few counters, not. */
@@ -197,6 +252,7 @@ void unc_perf_group_free(struct unc_perf_group *group)
 	free(group->event);
 	free(group->fd);
 	free(group->data);
+	free(group->last);
 	free(group);
 }
 
@@ -206,7 +262,8 @@ static bool allocate(struct unc_perf_group *group, const struct unc_kernel_event
 	group->event = calloc(n, sizeof(*group->event));
 	group->fd = calloc(n, sizeof(*group->fd));
 	group->data = calloc(UNC_GROUP_VALUE + n, sizeof(*group->data));
-	if (!group->event || !group->fd || !group->data)
+	group->last = calloc(n, sizeof(*group->last));
+	if (!group->event || !group->fd || !group->data || !group->last)
 		return false;
 	memcpy(group->event, events, n * sizeof(*events));
 	return true;
@@ -230,16 +287,17 @@ struct unc_perf_group *unc_perf_group_new(struct unc_machine *machine, struct un
 	return NULL;
 }
 
-int unc_perf_group_open(struct unc_machine *machine, struct unc_perf_group *next,
-			const struct unc_kernel_place *place, const struct unc_kernel_event *events,
-			size_t n, struct unc_perf_group **out, struct unc_error *err)
+int unc_perf_group_open(struct unc_machine *machine, struct unc_broker *broker,
+			struct unc_perf_group *next, const struct unc_kernel_place *place,
+			const struct unc_kernel_event *events, size_t n,
+			struct unc_perf_group **out, struct unc_error *err)
 {
 	struct unc_perf_group *group = unc_perf_group_new(machine, next, place, events, n);
 	int rc;
 
 	if (!group)
 		return unc_no_memory(err);
-	rc = start_group(group, err);
+	rc = broker ? take_passed(group, broker, err) : start_group(group, err);
 	if (rc < 0) {
 		unc_perf_group_free(group);
 		return rc;

@@ -8,6 +8,7 @@
 
 #include "access/kernel.h"
 
+struct unc_broker; /* broker.h */
 struct unc_ledger; /* host/ledger.h */
 
 /* As read, with PERF_FORMAT_GROUP and the times. */
@@ -25,21 +26,22 @@ struct unc_perf_group {
 	uint64_t id; /* of the first, by which others know the group; 0: they do not */
 
 	pthread_mutex_t lock; /* of what follows: its users may be in several threads */
-	bool ended;           /* all CPUs of its socket went offline */
-	bool lost;            /* its counters, for good */
+	int ended; /* errno, for good: ENODEV, ERANGE, ENOLINK (unc_kernel_op()); 0: it has not */
+	bool lost; /* its counters, for good */
 	bool timed;
 	uint64_t enabled; /* ns, as the kernel told at */
 	uint64_t seen;    /* this time of the machine's, if it is timed */
 	uint64_t gaps;    /* ns in which it was not even enabled */
 	atomic_uint_fast64_t idle, ran;
 	uint64_t *data; /* UNC_GROUP_* */
+	uint64_t *last; /* its values before */
 };
 
 /* ---- kernel_group.c */
 
-/* next: the first of those that are open already. Errors: as unc_kernel_open(); UNC_ERR_NOT_FOUND:
+/* broker: who opens them; NULL: this process. next: the first of those that are open already. Errors: as unc_kernel_open(); UNC_ERR_NOT_FOUND:
  * the CPU is offline. */
-int unc_perf_group_open(struct unc_machine *, struct unc_perf_group *next,
+int unc_perf_group_open(struct unc_machine *, struct unc_broker *, struct unc_perf_group *next,
 			const struct unc_kernel_place *, const struct unc_kernel_event *, size_t n,
 			struct unc_perf_group **out, struct unc_error *err);
 void unc_perf_group_close(struct unc_perf_group *);
@@ -58,6 +60,10 @@ bool unc_perf_group_has(struct unc_perf_group *, const struct unc_kernel_place *
 /* Brings its data up to date, the lock held; errno. */
 int unc_perf_group_read(struct unc_perf_group *);
 
+/* Whether it counts: a socket that went offline leaves its groups with their old counts, and their
+ * time stands still. 0, or errno. */
+int unc_perf_group_runs(struct unc_perf_group *);
+
 /* ---- kernel_share.c: what processes of one user have open, the ledger locked */
 
 /* A group of another one that counts all of these; NULL: there is none that can be had. */
@@ -70,6 +76,7 @@ void unc_perf_group_note(struct unc_perf_group *, struct unc_ledger *);
 
 /* ---- access_kernel.c: unc_kernel_share(), unc_kernel_find() and unc_kernel_open() */
 
+int unc_backend_told(struct unc_backend *, char *buf, size_t size);
 void unc_backend_share(struct unc_backend *, struct unc_ledger *);
 
 int unc_backend_find(struct unc_backend *, const char *pmu, unsigned socket,

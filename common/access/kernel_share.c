@@ -28,23 +28,6 @@ static int check_ids(const struct unc_perf_group *group, const struct unc_note *
 	return 0;
 }
 
-/* A socket that went offline leaves its groups with their old counts: their time stands still. */
-static int check_runs(struct unc_perf_group *group)
-{
-	const uint64_t ms = 1000000;
-	int error = unc_perf_group_read(group);
-	uint64_t enabled = group->data[UNC_GROUP_ENABLED];
-
-	for (unsigned i = 0; !error && group->data[UNC_GROUP_ENABLED] == enabled; i++) {
-		if (i == 20)
-			return ENODEV;
-		if (i > 0)
-			group->machine->methods->pause(group->machine, ms);
-		error = unc_perf_group_read(group);
-	}
-	return error;
-}
-
 static int take_events(struct unc_perf_group *group, const struct unc_note_holder *holder)
 {
 	struct unc_machine *machine = group->machine;
@@ -60,7 +43,7 @@ static int take_events(struct unc_perf_group *group, const struct unc_note_holde
 static struct unc_perf_group *new_group(struct unc_machine *machine, struct unc_perf_group *next,
 					const struct unc_note *note)
 {
-	const struct unc_kernel_place place = {note->type, note->cpu};
+	const struct unc_kernel_place place = {.type = note->type, .cpu = note->cpu};
 	struct unc_kernel_event event[UNC_NOTED_EVENTS];
 
 	for (size_t i = 0; i < note->n; i++)
@@ -79,7 +62,7 @@ static int take_group(struct unc_perf_group *group, const struct unc_note *note,
 		return error;
 	error = check_ids(group, note);
 	if (!error)
-		error = check_runs(group);
+		error = unc_perf_group_runs(group);
 	if (error)
 		unc_perf_group_close_events(group, group->n);
 	return error;

@@ -48,6 +48,10 @@ int policy_allows(const struct policy *, const struct unc_table *, uid_t uid, co
 		  const struct unc_kernel_event *, const struct unc_kernel_event *known,
 		  uint16_t *type, struct unc_error *err);
 
+/* Whether he may have any of its events: 0, or as policy_allows(). */
+int policy_serves(const struct policy *, const struct unc_table *, const char *pmu,
+		  struct unc_error *err);
+
 /* ---- grants.c: what is open, and for whom */
 
 /* A group of events that is open for one user; all connections that have it lease it. */

@@ -363,6 +363,18 @@ static int check_bits(const struct policy *p, const struct unc_table *t, uid_t u
 	return unc_fail(err, UNC_ERR_PERMISSION, "%s", of_fields);
 }
 
+static int refuse(const struct policy *p, const struct unc_table *t, bool found,
+		  struct unc_error *err)
+{
+	if (!found)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "the tables of %s name no such PMU",
+				unc_tbl_str(t, t->name));
+	return unc_fail(err, UNC_ERR_PERMISSION,
+			"the broker of this site allows %s; an administrator allows more in its "
+			"policy (uncored(8))",
+			p->told);
+}
+
 int policy_allows(const struct policy *p, const struct unc_table *t, uid_t uid, const char *name,
 		  const struct unc_kernel_event *e, const struct unc_kernel_event *known,
 		  uint16_t *type, struct unc_error *err)
@@ -391,13 +403,26 @@ int policy_allows(const struct policy *p, const struct unc_table *t, uid_t uid, 
 			}
 			all |= i < MAX_TYPES && p->all[i];
 		}
-	if (!found)
-		return unc_fail(err, UNC_ERR_UNAVAILABLE, "the tables of %s name no such PMU",
-				unc_tbl_str(t, t->name));
 	if (all)
 		return err->code;
-	return unc_fail(err, UNC_ERR_PERMISSION,
-			"the broker of this site allows %s; an administrator allows more in its "
-			"policy (uncored(8))",
-			p->told);
+	return refuse(p, t, found, err);
+}
+
+int policy_serves(const struct policy *p, const struct unc_table *t, const char *name,
+		  struct unc_error *err)
+{
+	bool found = false;
+
+	for (uint16_t i = 0; i < t->n_type; i++)
+		for (unsigned pmu = 0; pmu < t->type[i].kernels.n; pmu++) {
+			if (!has_pmu(t, i, pmu, name))
+				continue;
+			found = true;
+			if (i < MAX_TYPES && p->all[i])
+				return 0;
+			for (size_t k = 0; k < p->n_words; k++)
+				if (p->word[k].type == i && p->word[k].pmu == pmu)
+					return 0;
+		}
+	return refuse(p, t, found, err);
 }

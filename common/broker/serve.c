@@ -206,13 +206,13 @@ static bool is_zero(const void *data, size_t size)
 	return true;
 }
 
-static int check_set(const struct unc_wire_set *set, struct unc_error *err)
+static int check_set(const struct unc_wire_set *set, bool asks, struct unc_error *err)
 {
 	const char *end = memchr(set->pmu, '\0', sizeof(set->pmu));
 
 	if (!end || !is_zero(end, (size_t)(set->pmu + sizeof(set->pmu) - end)))
 		return unc_fail(err, UNC_ERR_INVALID, "the name of a PMU does not end");
-	if (!set->n || set->n > UNC_WIRE_EVENTS)
+	if (asks ? set->n : !set->n || set->n > UNC_WIRE_EVENTS)
 		return unc_fail(err, UNC_ERR_INVALID, "a set has 1 to %d events", UNC_WIRE_EVENTS);
 	if (set->dead > 1 || set->rest ||
 	    !is_zero(&set->event[set->n], (UNC_WIRE_EVENTS - set->n) * sizeof(set->event[0])))
@@ -223,7 +223,8 @@ static int check_set(const struct unc_wire_set *set, struct unc_error *err)
 /* By what all versions have in common first. */
 static int check_request(const struct unc_wire_request *r, size_t size, struct unc_error *err)
 {
-	size_t sets = r->head.kind == UNC_WIRE_OPEN ? r->head.n : 0, events = 0;
+	size_t sets = r->head.kind == UNC_WIRE_LIST ? 0 : r->head.n, events = 0;
+	bool asks = r->head.kind == UNC_WIRE_ASK;
 	int rc = 0;
 
 	if (size < sizeof(r->head) || r->head.magic != UNC_WIRE_MAGIC)
@@ -236,13 +237,13 @@ static int check_request(const struct unc_wire_request *r, size_t size, struct u
 				UNC_WIRE_VERSION, r->head.version);
 	if (r->head.kind < UNC_WIRE_OPEN || r->head.kind > UNC_WIRE_LIST || r->head.rest)
 		return unc_fail(err, UNC_ERR_INVALID, "there is no request %u", r->head.kind);
-	if (r->head.kind == UNC_WIRE_OPEN && (!sets || sets > UNC_WIRE_SETS))
+	if ((r->head.kind == UNC_WIRE_OPEN && !sets) || sets > (asks ? 1 : UNC_WIRE_SETS))
 		return unc_fail(err, UNC_ERR_INVALID, "a request has 1 to %d sets", UNC_WIRE_SETS);
 	if (size != offsetof(struct unc_wire_request, set) + sets * sizeof(r->set[0]))
 		return unc_fail(err, UNC_ERR_INVALID, "%zu bytes are no request of %zu sets", size,
 				sets);
 	for (size_t i = 0; i < sets && rc == 0; i++) {
-		rc = check_set(&r->set[i], err);
+		rc = check_set(&r->set[i], asks, err);
 		events += rc == 0 ? r->set[i].n : 0;
 	}
 	if (rc == 0 && events > UNC_WIRE_FDS)
@@ -302,7 +303,9 @@ static bool answer_request(struct broker *b, unsigned i, const struct unc_wire_r
 	if (r->head.kind == UNC_WIRE_LIST)
 		return list_grants(b, c->fd, r->head.n);
 	if (check_alone(b, c->uid, &err) < 0 ||
-	    (r->head.kind == UNC_WIRE_OPEN && grants_open(b, i, r, fd, &n, &err) < 0))
+	    (r->head.kind == UNC_WIRE_OPEN && grants_open(b, i, r, fd, &n, &err) < 0) ||
+	    (r->head.kind == UNC_WIRE_ASK && r->head.n &&
+	     policy_serves(&b->policy, &b->table, r->set[0].pmu, &err) < 0))
 		return send_error(b, c->fd, r->head.kind, &err);
 	if (r->head.kind == UNC_WIRE_ASK)
 		snprintf(answer.text, sizeof(answer.text), "%s", b->policy.told);

@@ -11,6 +11,8 @@
 struct unc_kernel_place {
 	uint32_t type; /* of perf_event_attr */
 	uint32_t cpu;  /* of the socket, from the PMU's cpumask */
+	bool passed;   /* the broker opens its events, by the name that follows, and passes them */
+	char pmu[48];
 };
 
 struct unc_kernel_event {

@@ -29,8 +29,8 @@ enum {
 
 enum unc_wire_kind {
 	UNC_WIRE_OPEN = 1, /* n sets: all descriptors, set after set, the leader of each first */
-	UNC_WIRE_ASK,      /* what this user may count: in `text` */
-	UNC_WIRE_LIST      /* n: the first row: who has what, up to UNC_WIRE_ROWS rows */
+	UNC_WIRE_ASK, /* what this user may count, in `text`; n 1: whether any of this PMU, of no events */
+	UNC_WIRE_LIST /* n: the first row: who has what, up to UNC_WIRE_ROWS rows */
 };
 
 struct unc_wire_head {

@@ -115,7 +115,8 @@ static bool has_driver(const struct unc_platform *p)
 	const struct unc_ways *ways = unc_access_ways(p->access);
 	char name[UNC_KERNEL_NAME];
 	struct unc_kernel_place place;
-	bool any = ways->way[unc_ways_find(ways, &unc_access_kernel)].named;
+	bool any = ways->way[unc_ways_find(ways, &unc_access_kernel)].named ||
+		   ways->way[unc_ways_find(ways, &unc_access_broker)].named;
 
 	for (size_t i = 0; i < p->instances.n && !any; i++) {
 		const struct unc_instance *u = &p->instances.unit[i];
@@ -155,8 +156,13 @@ const char *unc_platform_served(const struct unc_platform *p, size_t instance)
 
 	if (!p->access || !u->available)
 		return "";
-	if (has_kernel(p, instance) && (!u->direct || p->kernel[instance].before))
-		return unc_access_kernel.name;
+	if (has_kernel(p, instance) && (!u->direct || p->kernel[instance].before)) {
+		const struct unc_kernel_unit *k = &p->kernel[instance];
+
+		return (k->place[k->pmus & 1 ? 0 : 1].passed ? &unc_access_broker
+							     : &unc_access_kernel)
+			->name;
+	}
 	return unc_access_name(p->access, u->part[0].way);
 }
 

@@ -146,9 +146,12 @@ static int find_now(const struct unc_units *s, const struct unc_instance *u, uns
 	int rc;
 
 	unc_kernel_pmu(p->table, u->type, pmu, u->index, name, sizeof(name));
-	if ((rc = unc_kernel_find(p->access, name, u->socket, &now, err)) == 0)
-		place->type = now.type;
-	return rc;
+	if ((rc = unc_kernel_find(p->access, name, u->socket, &now, err)) < 0)
+		return rc;
+	if (!now.passed) /* others share groups by the CPU that was found first */
+		now.cpu = place->cpu;
+	*place = now;
+	return 0;
 }
 
 static int open_unit(struct unc_units *s, struct unc_claim *u, struct unc_error *err)
@@ -279,9 +282,12 @@ static int fail_unread(const struct unc_units *s, const struct unc_slot *slot, u
 	(void)reg;
 	return unc_fail(err, UNC_ERR_IO, "%s: what the kernel counts on %s could not be read: %s",
 			slot->name, unc_unit_name(s, unc_slot_unit(s, slot)).text,
-			error == ENODEV  ? "all CPUs of its socket went offline"
-			: error == EBUSY ? "others of the kernel's users have its counters"
-					 : strerror(error));
+			error == ENODEV    ? "all CPUs of its socket went offline, or another "
+					     "process of this user has stopped it"
+			: error == ERANGE  ? "another process of this user has set it to 0"
+			: error == ENOLINK ? "another process of this user has ended a part of it"
+			: error == EBUSY   ? "others of the kernel's users have its counters"
+					   : strerror(error));
 }
 
 static int fail_read(const struct unc_units *s, const struct unc_slot *slot,
@@ -367,6 +373,12 @@ static int driver_check(struct unc_units *s, size_t first, enum unc_check_kind k
 	return kind >= UNC_PROVE ? unc_driver_prove(s, &unc_driver, first, kind, err) : 0;
 }
 
+/* An event whose socket went offline has ended for good, even if its CPUs come back. */
+static bool gone(int error)
+{
+	return error == ENODEV || error == ERANGE || error == ENOLINK;
+}
+
 const struct unc_unit_methods unc_driver = {
 	.claim = driver_claim,
 	.read = driver_read,
@@ -375,8 +387,7 @@ const struct unc_unit_methods unc_driver = {
 	.take = {[UNC_OPEN] = driver_open, [UNC_SHOW] = driver_start, [UNC_END_ALL] = driver_stop},
 	.forget = driver_forget,
 	.show = driver_show,
-	/* An event whose socket went offline has ended for good, even if its CPUs come back. */
-	.gone = ENODEV,
+	.gone = gone,
 	.subject = subject,
 	.fail_unread = fail_unread,
 	.fail_read = fail_read,

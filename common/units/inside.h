@@ -78,7 +78,7 @@ struct unc_unit_methods {
 	int (*show)(struct unc_units *, enum unc_phase, unc_operation_fn fn, void *user,
 		    struct unc_error *);
 
-	int gone; /* errno of a read that no later one makes good; 0: none */
+	bool (*gone)(int error); /* errno of a read that no later one makes good; NULL: none */
 	/* What a read of a slot is about; why it failed, once and where all did. */
 	const char *(*subject)(const struct unc_units *, const struct unc_slot *);
 	int (*fail_unread)(const struct unc_units *, const struct unc_slot *, uint16_t reg,

@@ -173,10 +173,11 @@ int unc_units_leave_failed(struct unc_units *s, struct unc_plan *plan, const cha
 void unc_units_unread(struct unc_units *s, struct unc_slot *slot, uint16_t reg,
 		      const struct unc_reg_op *op)
 {
-	int gone = s->wanted[slot->instance].by->gone;
+	bool (*gone)(int) = s->wanted[slot->instance].by->gone;
 
-	if (gone && op->errno_value == gone)
-		unc_units_lose(s, slot, &(struct unc_loss){UNC_LOST_UNREAD, reg, (uint64_t)gone});
+	if (gone && gone(op->errno_value))
+		unc_units_lose(s, slot,
+			       &(struct unc_loss){UNC_LOST_UNREAD, reg, (uint64_t)op->errno_value});
 	s->flawed = true;
 	unc_slot_part(s, slot);
 	slot->unread = (int16_t)unc_op_errno(op);
