@@ -100,7 +100,7 @@ static int call(struct unc_broker *b, struct unc_error *err)
 	if (b->fd >= 0)
 		return 0;
 	if ((rc = unc_fs_path(b->machine->fs, at.sun_path, sizeof(at.sun_path), "%s",
-			      UNC_WIRE_SOCKET)) < 0)
+			      UNC_WIRE_SOCKET + 1)) < 0)
 		return unc_fail(err, UNC_ERR_NOT_FOUND, "no broker serves under this root");
 	if ((rc = check_owner(&at, err)) < 0)
 		return rc;
