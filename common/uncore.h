@@ -852,6 +852,9 @@ struct unc_counter {
 	double since;        /* programmed or shared: seconds since 1970; 0: not known */
 	enum unc_release release;
 	const char *reason; /* why it was kept; else "" */
+	int uid;            /* of the owner; -1: not known */
+	const char *by;     /* "broker": uncored has opened an event of the kernel for him, on a
+			       counter that the kernel chooses (number -1, name NULL); else NULL */
 };
 typedef int (*unc_counter_fn)(void *user, const struct unc_counter *);
 
@@ -863,6 +866,7 @@ typedef int (*unc_counter_fn)(void *user, const struct unc_counter *);
  * read, those of other processes come as foreign, with a warning in the log; units that are out of
  * reach come as one as well. Where the kernel has a driver for monitors and it cannot be seen that no process
  * has perf events open, a counter that is in no ledger is the kernel's.
+ * What the broker of the node has given out since it began comes behind, also where no unit can be read.
  * Errors: UNC_ERR_UNAVAILABLE the platform is for listing only, or no unit can be read (the sentence
  * says why); UNC_ERR_BUSY somebody else looks at counters for more than 10 s; UNC_ERR_IO,
  * UNC_ERR_PERMISSION a unit could not be read: fn has had what was found on the others. The sentence is

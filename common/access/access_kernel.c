@@ -68,14 +68,35 @@ static void try_right(struct unc_backend *backend, const struct unc_kernel_place
 	backend->tried = fd >= 0 || backend->refused.code;
 }
 
+/* The lock is held. */
+static int need_broker(struct unc_backend *backend, struct unc_error *err)
+{
+	if (!backend->broker)
+		backend->broker = unc_broker_new(backend->machine);
+	return backend->broker ? 0 : unc_no_memory(err);
+}
+
 static int ask_broker(struct unc_backend *backend, const char *pmu, struct unc_error *err)
 {
 	int rc;
 
 	pthread_mutex_lock(&backend->lock);
-	if (!backend->broker)
-		backend->broker = unc_broker_new(backend->machine);
-	rc = backend->broker ? unc_broker_asks(backend->broker, pmu, err) : unc_no_memory(err);
+	rc = need_broker(backend, err);
+	if (rc == 0)
+		rc = unc_broker_asks(backend->broker, pmu, err);
+	pthread_mutex_unlock(&backend->lock);
+	return rc;
+}
+
+int unc_backend_list(struct unc_backend *backend, uint32_t first, struct unc_wire_answer *out,
+		     struct unc_error *err)
+{
+	int rc;
+
+	pthread_mutex_lock(&backend->lock);
+	rc = need_broker(backend, err);
+	if (rc == 0)
+		rc = unc_broker_list(backend->broker, first, out, err);
 	pthread_mutex_unlock(&backend->lock);
 	return rc;
 }

@@ -22,6 +22,11 @@ bool unc_kernel_before(const struct unc_access *, int space);
 /* What the broker of the site allows, once it was asked; false: it was not, or was not chosen. */
 bool unc_kernel_told(const struct unc_access *, char *buf, size_t size);
 
+struct unc_wire_answer; /* host/wire.h */
+/* What the broker of the node has given out, from the row `first` on; errors: as unc_broker_list(). */
+int unc_kernel_passed(struct unc_access *, uint32_t first, struct unc_wire_answer *,
+		      struct unc_error *err);
+
 /*
  * From now on groups are shared among processes of this user by what the ledger tells, which has to
  * be locked whenever one is opened or closed, and ends behind the gate. Where that cannot be, each

@@ -39,6 +39,14 @@ bool unc_kernel_told(const struct unc_access *access, char *buf, size_t size)
 	return broker && unc_backend_told(broker, buf, size);
 }
 
+int unc_kernel_passed(struct unc_access *access, uint32_t first, struct unc_wire_answer *out,
+		      struct unc_error *err)
+{
+	struct unc_backend *broker = backend_of(access, true);
+
+	return broker ? unc_backend_list(broker, first, out, err) : UNC_ERR_NOT_FOUND;
+}
+
 void unc_kernel_share(struct unc_access *access, struct unc_ledger *ledger)
 {
 	struct unc_backend *backend = backend_of(access, false);

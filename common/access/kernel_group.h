@@ -76,6 +76,9 @@ void unc_perf_group_note(struct unc_perf_group *, struct unc_ledger *);
 
 /* ---- access_kernel.c: unc_kernel_share(), unc_kernel_find() and unc_kernel_open() */
 
+struct unc_wire_answer;
+int unc_backend_list(struct unc_backend *, uint32_t first, struct unc_wire_answer *out,
+		     struct unc_error *err);
 int unc_backend_told(struct unc_backend *, char *buf, size_t size);
 void unc_backend_share(struct unc_backend *, struct unc_ledger *);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "doctor/doctor.h"
 #include "host/perf_users.h"
 
@@ -113,12 +114,14 @@ bool unc_doctor_by_kernel(const struct doctor *d)
 }
 
 /* Whether it was chosen, and is refused for want of a right. *level: perf_event_paranoid. */
-static bool is_refused(const struct doctor *d, struct unc_error *err)
+static bool is_refused(const struct doctor *d, bool *passed, struct unc_error *err)
 {
 	const struct unc_platform *p = d->platform;
 	char name[UNC_KERNEL_NAME];
 	struct unc_kernel_place place;
+	struct unc_error why = {0};
 
+	*passed = false;
 	if (!unc_kernel_chosen(p->access))
 		return false;
 	for (size_t i = 0; i < p->instances.n; i++) {
@@ -126,27 +129,46 @@ static bool is_refused(const struct doctor *d, struct unc_error *err)
 
 		if (!unc_kernel_pmu(p->table, u->type, 0, u->index, name, sizeof(name)))
 			continue;
-		int rc = unc_kernel_find(p->access, name, u->socket, &place, err);
-		if (rc == 0 || rc == UNC_ERR_PERMISSION) /* the same for all */
-			return rc < 0;
+		int rc = unc_kernel_find(p->access, name, u->socket, &place, &why);
+		if (rc == 0 && !place.passed)
+			return false; /* the same for all */
+		*passed |= rc == 0;
+		if (rc == UNC_ERR_PERMISSION)
+			*err = why;
 	}
-	return false;
+	return err->code && !*passed;
 }
 
 static void report_rights(struct doctor *d)
 {
 	struct unc_error why = {0};
-	char remedy[400];
+	char remedy[600], told[UNC_ERROR_MAX];
 	int level, last;
 	const char *right = right_of(d, &level, &last);
+	bool passed, refused = is_refused(d, &passed, &why);
 
-	if (!is_refused(d, &why)) {
+	if (passed) {
+		if (!unc_kernel_told(d->platform->access, told, sizeof(told)))
+			told[0] = '\0';
+		unc_note(d, "kernel rights",
+			 "you may not open the kernel's events (paranoid %d); the broker of this "
+			 "site "
+			 "allows %s: used",
+			 level, told);
+		return;
+	}
+	if (!refused) {
 		unc_note(d, "kernel rights", "kernel.perf_event_paranoid is %d: %s is needed%s",
 			 level, right,
 			 unc_perf_right(level) == UNC_PERF_EVERYBODY ? "" : ", and is there");
 		return;
 	}
 	unc_doctor_grant(level, last, remedy, sizeof(remedy));
+	/* Who may not connect, or is told what the site allows, has a broker. */
+	if (!strstr(why.text, "broker"))
+		unc_put(&(struct unc_buf){remedy, sizeof(remedy), strlen(remedy), 0},
+			"; or for all users of the node: systemctl enable --now uncored.socket%s",
+			level > 2 ? ", with its drop-in for CAP_SYS_ADMIN (uncored(8))" : "");
 	/* Where registers do it is no fault to go without. */
 	unc_report(d, "kernel rights", unc_doctor_any_unit(d), remedy, "%s", why.text);
 }

@@ -6,7 +6,7 @@
 
 #include "print.h"
 
-#define COLUMNS "UNIT|>SOCKET|COUNTER|CONTROL|EVENT|OWNER|>PID|COMMAND|SINCE"
+#define COLUMNS "UNIT|>SOCKET|COUNTER|CONTROL|EVENT|OWNER|>USER|>PID|COMMAND|SINCE"
 
 struct rows {
 	struct printer printer;
@@ -49,13 +49,21 @@ static int print_counter(void *user, const struct unc_counter *c)
 	print_integer(p, "socket", "SOCKET", c->unit->socket);
 	print_text(p, "unit", "UNIT", c->unit->type->name);
 	print_integer(p, "index", "UNIT", c->unit->index);
-	if (c->name)
+	if (c->by)
+		print_known(p, "counter", "COUNTER", ""); /* the kernel chooses it */
+	else if (c->name)
 		print_text(p, "counter", "COUNTER", c->name);
 	else
 		print_integer(p, "counter", "COUNTER", c->number);
 	print_hex(p, "control", "CONTROL", c->control);
 	print_text(p, "event", "EVENT", c->event);
 	print_text(p, "owner", "OWNER", owner[c->owner]);
+	if (c->by)
+		print_text(p, "by", NULL, c->by);
+	if (c->uid >= 0)
+		print_integer(p, "user", "USER", c->uid);
+	else
+		print_null(p, "user");
 	if (c->pid)
 		print_integer(p, "pid", "PID", c->pid);
 	else

@@ -5,9 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "access/access.h"
 #include "base/grow.h"
+#include "encode/decode.h"
 #include "host/perf_users.h"
+#include "host/wire.h"
 #include "units/inside.h"
 #include "units/occupancy.h"
 
@@ -248,6 +252,7 @@ static int tell(const struct unc_platform *p, const struct unc_found *f, enum un
 		.since = (double)f->since / 1e9,
 		.release = what == UNC_RELEASE_DONE && f->why.code ? UNC_RELEASE_KEPT : what,
 		.reason = f->why.text,
+		.uid = f->owner == UNC_OWNER_ORPHANED ? (int)f->user : -1,
 	};
 
 	for (uint32_t i = 0; row.number < 0 && i < type->counters.n; i++)
@@ -287,6 +292,95 @@ int unc_counters_once(struct unc_platform *p, struct unc_counters *out, struct u
 	return rc;
 }
 
+/* ---- what the broker has given out */
+
+/* The unit of a PMU; NULL: the tables know none. */
+static const struct unc_instance *unit_of(const struct unc_platform *p,
+					  const struct unc_wire_row *row)
+{
+	int socket = unc_topology_socket(&p->topology, (int)row->cpu);
+	char name[UNC_KERNEL_NAME];
+
+	for (size_t i = 0; i < p->instances.n; i++) {
+		const struct unc_instance *u = &p->instances.unit[i];
+
+		for (unsigned k = 0; k < UNC_KERNEL_PMUS && (int)u->socket == socket; k++)
+			if (unc_kernel_pmu(p->table, u->type, k, u->index, name, sizeof(name)) &&
+			    strcmp(name, row->pmu) == 0)
+				return u;
+	}
+	return NULL;
+}
+
+static int tell_passed(const struct unc_platform *p, const struct unc_wire_row *row,
+		       unc_counter_fn fn, void *user)
+{
+	const struct unc_instance *u = unit_of(p, row);
+	char event[UNC_SPEC_MAX], command[UNC_COMMAND_MAX] = "";
+	const struct unc_table *t = p->table;
+	struct unc_spec spec;
+
+	if (!u)
+		return 0;
+	if (row->event.config1 || row->event.config2 ||
+	    unc_code_decode(t, u->type, row->event.config | t->type[u->type].enable, NULL, 0, &spec,
+			    NULL) < 0 ||
+	    unc_spec_format(t, &spec, event, sizeof(event)) < 0)
+		event[0] = '\0';
+	if (unc_fs_text(p->fs, command, sizeof(command), "/proc/%lld/comm", (long long)row->pid) <
+	    0)
+		command[0] = '\0'; /* it has ended, or is not visible */
+	unc_process_clean(command);
+	const struct unc_counter c = {
+		.unit = unc_unit_get(p, (size_t)(u - p->instances.unit)),
+		.number = -1,
+		.control = row->event.config,
+		.event = *event ? event : NULL,
+		.owner = UNC_OWNER_KERNEL,
+		.pid = row->pid > 0 && row->pid <= INT_MAX ? (int)row->pid : 0,
+		.command = command,
+		.reason = "",
+		.uid = (int)row->uid,
+		.by = unc_access_broker.name,
+	};
+
+	return fn(user, &c);
+}
+
+/* *n: how many there are. A node without a broker has none. */
+static int walk_passed(struct unc_platform *p, size_t *n, unc_counter_fn fn, void *user)
+{
+	struct unc_wire_answer answer;
+	uint32_t first = 0;
+	char since[40] = "";
+	int rc = 0;
+
+	do {
+		struct unc_error why = {0};
+
+		if (!p->access || unc_kernel_passed(p->access, first, &answer, &why) < 0) {
+			if (why.code && why.code != UNC_ERR_NOT_FOUND)
+				unc_platform_log(p, UNC_LOG_WARNING,
+						 "what the broker has given out is not known: %s",
+						 why.text);
+			return rc;
+		}
+		for (uint32_t i = 0; i < answer.head.n && rc == 0; i++)
+			rc = tell_passed(p, &answer.row[i], fn, user);
+		*n += answer.head.n;
+		first = answer.next;
+	} while (first && rc == 0);
+	time_t seconds = (time_t)answer.since;
+	struct tm t;
+
+	if (gmtime_r(&seconds, &t))
+		strftime(since, sizeof(since), "%Y-%m-%dT%H:%M:%SZ", &t);
+	unc_platform_log(p, UNC_LOG_WARNING,
+			 "the broker began at %s: of what one gave out before it knows nothing",
+			 since);
+	return rc;
+}
+
 int unc_counters_walk(struct unc_platform *p, unc_counter_fn fn, void *user)
 {
 	struct unc_counters found;
@@ -295,6 +389,17 @@ int unc_counters_walk(struct unc_platform *p, unc_counter_fn fn, void *user)
 
 	if (rc == 0)
 		rc = unc_counters_tell(p, &found, UNC_RELEASE_FOUND, fn, user);
+	if (rc == 0 || rc == UNC_ERR_UNAVAILABLE) {
+		size_t passed = 0;
+		int told = walk_passed(p, &passed, fn, user);
+
+		if (rc < 0 && passed) {
+			unc_platform_log(p, UNC_LOG_WARNING, "%s", err.text);
+			unc_error_clear(&err);
+			rc = told;
+		}
+		rc = rc ? rc : told;
+	}
 	if (rc == 0 && found.failed.code)
 		err = found.failed;
 	unc_counters_free(&found);
