@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -22,22 +23,12 @@
 #include "broker/broker.h"
 #include "host/perf_users.h"
 
-static volatile sig_atomic_t ended, changed;
-
 void broker_log(int priority, const char *format, ...)
 {
 	char text[UNC_ERROR_MAX + 64];
 
 	UNC_FORMAT(text, format);
 	fprintf(stderr, "<%d>%s\n", priority, text);
-}
-
-static void on_signal(int number)
-{
-	if (number == SIGHUP)
-		changed = 1;
-	else
-		ended = 1;
 }
 
 static uint64_t now(void)
@@ -51,12 +42,20 @@ static uint64_t now(void)
 /* ---- the socket */
 
 /* Passed by the service manager (sd_listen_fds(3)); -1: none is. */
-static int passed_socket(void)
+static int passed_socket(struct unc_error *err)
 {
 	const char *pid = getenv("LISTEN_PID"), *n = getenv("LISTEN_FDS");
+	int kind = 0, listens = 0;
+	socklen_t size = sizeof(kind);
 
-	if (!pid || !n || strtol(pid, NULL, 10) != getpid() || strcmp(n, "1") != 0)
+	if (!pid || !n || strtol(pid, NULL, 10) != getpid())
 		return -1;
+	if (strcmp(n, "1") != 0 || getsockopt(3, SOL_SOCKET, SO_TYPE, &kind, &size) < 0 ||
+	    getsockopt(3, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) < 0 ||
+	    kind != SOCK_SEQPACKET || !listens)
+		return unc_fail(err, UNC_ERR_INVALID,
+				"what was passed (LISTEN_FDS) is not one listening socket of type "
+				"SOCK_SEQPACKET (ListenSequentialPacket=)");
 	fcntl(3, F_SETFD, FD_CLOEXEC);
 	fcntl(3, F_SETFL, O_NONBLOCK);
 	return 3;
@@ -173,59 +172,69 @@ static void read_again(struct broker *b)
 
 /* ---- the loop */
 
-static void turn(struct broker *b, int listening, const sigset_t *waiting)
+/* False: it is to end. */
+static bool take_signal(struct broker *b, int signals)
 {
-	static struct pollfd p[1 + MAX_CONNECTIONS];
-	uint64_t first = UINT64_MAX;
-	struct timespec wait;
+	struct signalfd_siginfo info;
 
-	p[0] = (struct pollfd){.fd = listening, .events = POLLIN};
+	if (read(signals, &info, sizeof(info)) != sizeof(info))
+		return true;
+	if (info.ssi_signo == SIGHUP)
+		read_again(b);
+	return info.ssi_signo == SIGHUP;
+}
+
+/* False: it is to end. */
+static bool turn(struct broker *b, int listening, int signals)
+{
+	static struct pollfd p[2 + MAX_CONNECTIONS];
+	const uint64_t ms = 1000000;
+	uint64_t first = UINT64_MAX;
+
+	p[MAX_CONNECTIONS] = (struct pollfd){.fd = listening, .events = POLLIN};
+	p[MAX_CONNECTIONS + 1] = (struct pollfd){.fd = signals, .events = POLLIN};
 	for (unsigned i = 0; i < MAX_CONNECTIONS; i++) {
 		const struct connection *c = &b->connection[i];
 		bool heard = c->not_before <= b->clock;
 
-		p[1 + i] = (struct pollfd){.fd = c->fd, .events = heard ? POLLIN : 0};
+		p[i] = (struct pollfd){.fd = c->fd, .events = heard ? POLLIN : 0};
 		if (c->fd >= 0 && !heard && c->not_before < first)
 			first = c->not_before;
 	}
-	first = first == UINT64_MAX ? 0 : first - b->clock;
-	wait = (struct timespec){(time_t)(first / 1000000000u), (long)(first % 1000000000u)};
-	int n = ppoll(p, 1 + MAX_CONNECTIONS, first ? &wait : NULL, waiting);
+	int n = poll(p, 2 + MAX_CONNECTIONS,
+		     first == UINT64_MAX ? -1 : (int)((first - b->clock) / ms + 1));
 
 	b->clock = now();
-	if (changed) {
-		changed = 0;
-		read_again(b);
-	}
 	for (unsigned i = 0; n > 0 && i < MAX_CONNECTIONS; i++)
-		if (p[1 + i].revents & POLLIN)
+		if (p[i].revents & POLLIN)
 			serve_request(b, i);
-		else if (p[1 + i].revents)
+		else if (p[i].revents)
 			serve_close(b, i);
-	if (n > 0 && p[0].revents & POLLIN)
+	if (n > 0 && p[MAX_CONNECTIONS].revents)
 		serve_accept(b, listening);
+	return n <= 0 || !p[MAX_CONNECTIONS + 1].revents || take_signal(b, signals);
 }
 
-static void serve(struct broker *b, int listening)
+static int serve(struct broker *b, int listening)
 {
-	struct sigaction act = {.sa_handler = on_signal};
-	sigset_t blocked, waiting;
+	sigset_t set;
+	int signals;
 
-	sigemptyset(&blocked);
-	sigaddset(&blocked, SIGHUP);
-	sigaddset(&blocked, SIGTERM);
-	sigaddset(&blocked, SIGINT);
-	sigprocmask(SIG_BLOCK, &blocked, &waiting);
-	sigdelset(&waiting, SIGHUP);
-	sigdelset(&waiting, SIGTERM);
-	sigdelset(&waiting, SIGINT);
-	sigaction(SIGHUP, &act, NULL);
-	sigaction(SIGTERM, &act, NULL);
-	sigaction(SIGINT, &act, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (signals < 0) {
+		broker_log(3, "signalfd: %s", strerror(errno));
+		return 1;
+	}
 	broker_log(6, "serves %s: %s", unc_tbl_str(&b->table, b->table.title), b->policy.told);
-	while (!ended)
-		turn(b, listening, &waiting);
+	while (turn(b, listening, signals))
+		;
+	return 0;
 }
 
 /* ---- */
@@ -284,13 +293,14 @@ int main(int argc, char **argv)
 	}
 	if (begin(&broker, policy, &err) == 0 && only_check)
 		return check(&broker);
-	if (!err.code && (listening = passed_socket()) < 0)
+	if (!err.code)
+		listening = passed_socket(&err);
+	if (!err.code && listening < 0)
 		listening = own_socket(path, &err);
 	if (err.code) {
 		broker_log(3, "%s", err.text);
 		return 1;
 	}
 	try_right(&broker);
-	serve(&broker, listening);
-	return 0;
+	return serve(&broker, listening);
 }

@@ -1,0 +1,271 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The broker of a node, and users without any right: by real perf_event_open, see broker.inc. What it costs is told by
+# the benchmark.
+title=broker
+. "$SRCDIR/tests/integration/result.inc"
+. "$SRCDIR/tests/integration/broker.inc"
+
+[ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null || { skip "all of it" "needs root and a mount namespace"; finish; exit; }
+if [ -z "${UNC_BROKER_NODE-}" ]; then # again, in a namespace of its own
+	rm -rf "$tmp"
+	UNC_BROKER_NODE=1 exec unshare -m sh "$0"
+fi
+[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 1 ] || { skip "all of it" "everybody may open events here"; finish; exit; }
+
+python=/usr/bin/python3 # not one of a folder that only root may enter
+shipped=$BUILD/common/broker/uncored
+build_soft
+result "the library and the broker but for one number"
+begin_node || { result "a node"; finish; exit; }
+mkdir -m 700 "$tmp/user" && chown $user "$tmp/user"
+client() { timeout 300 "$python" "$SRCDIR/tests/integration/broker_client.py" "$@" >"$tmp/out" 2>"$tmp/err"; }
+measure() { as_user timeout 60 "$UNCORE" "$@" >"$tmp/out" 2>"$tmp/err"; }
+said() { grep -q -e "$1" "$tmp/err" || grep -q -e "$1" "$tmp/out"; }
+
+# ---- the policy
+
+check() { "$soft/uncored" --policy "$tmp/policy" --check >"$tmp/out" 2>"$tmp/err"; }
+rm -f "$tmp/policy"
+check && said "allows *MEM,LINK,PCIE on imc,mc,mchbm,qpi,upi,iio$" && said "2048 descriptors, 256 connections"
+result "policy: without a file the defaults"
+printf '%s\n' '# all' 'allow units=imc,cbo' 'connect groups=root' 'limit descriptors=7 requests=9' alone >"$tmp/policy"
+check && said "all events on imc,cbo" && said "7 descriptors, 256 connections, 9 requests" && said "alone"
+result "policy: each statement"
+while IFS='|' read -r line words; do
+	printf '\n%s\n' "$line" >"$tmp/policy"
+	! check && said "policy:2: .*$words"
+	result "policy: refused: $line"
+done <<EOF
+permit units=imc|'permit' is not a statement
+allow|needs units=
+allow units=imx|units=imx: no CPU
+allow groups=MEN units=imc|groups=MEN: no CPU
+allow units=imc tid=3|'tid' has no meaning
+connect groups=no-such-group|there is no such group
+limit descriptors=0|not a number from 1
+limit connections=many|not a number from 1
+EOF
+echo 'allow units=imc' >"$tmp/policy"
+chmod 666 "$tmp/policy"
+! check && said "policy" && said "writ"
+result "policy: one that others may write is refused"
+chmod 644 "$tmp/policy"
+chown $user "$tmp/policy"
+! check
+result "policy: one of somebody else is refused"
+chown 0 "$tmp/policy"
+
+# ---- the shipped broker opens nothing of the kernel's own types
+
+: >"$tmp/log"
+pmu uncore_x 1
+start_broker "$shipped" --policy "$tmp/policy"
+for type in 0 1 2 3 4 5; do
+	echo $type >"$tmp/devices/uncore_imc_0/type"
+	! measure stat -e imc0.DCLOCKTICKS true && said "type $type is not one of a driver"
+	result "the shipped broker refuses type $type"
+done
+echo 1 >"$tmp/devices/uncore_imc_0/type"
+! ls -l "/proc/$broker/fd" | grep -q perf_event
+result "and has opened none"
+stop_broker
+
+# ---- a user counts
+
+! measure stat -e imc0.DCLOCKTICKS true && said "kernel.perf_event_paranoid"
+result "without a broker: what is missing"
+measure doctor
+said "systemctl enable --now uncored.socket"
+result "doctor without a broker: how it is switched on"
+start_broker "$soft/uncored" --policy "$tmp/policy"
+measure units && said "imc0 .* broker"
+result "units says by what they are read"
+measure doctor
+said "the broker of this site allows all events on imc: used"
+result "doctor with one"
+
+# Root reads its own event of the same kind: around, and within, what the user counts.
+cat >"$tmp/between.py" <<'EOF'
+import ctypes, json, os, struct, subprocess, sys
+attr = struct.pack("<IIQQQQQ", 1, 112, 0, 0, 0, 0, 0).ljust(112, b"\0")
+libc = ctypes.CDLL(None, use_errno=True)
+fd = libc.syscall(298, attr, -1, 0, -1, 0)
+assert fd >= 0
+value = lambda: struct.unpack("<Q", os.read(fd, 8))[0]
+r, w = os.pipe()
+r2, w2 = os.pipe()
+os.set_inheritable(w, True), os.set_inheritable(r2, True)
+before = value()
+user = subprocess.Popen(sys.argv[1:] + ["sh", "-c", "echo x >&%d; read x <&%d" % (w, r2)], pass_fds=(w, r2), stdout=subprocess.PIPE)
+os.read(r, 1)
+first = value()
+last = value()
+os.write(w2, b"\n")
+value_of_user = json.loads(user.stdout.read())["events"]["imc0.DCLOCKTICKS"]
+after = value()
+assert user.wait() == 0
+assert last - first <= value_of_user <= after - before, (first, last, value_of_user, before, after)
+EOF
+as_user true
+timeout 60 "$python" "$tmp/between.py" setpriv --reuid $user --regid $user --clear-groups --inh-caps=-all --bounding-set=-all --no-new-privs \
+	env LD_LIBRARY_PATH="$soft:$BUILD/common/.libs" UNCORE_RUN="$tmp/user" "$UNCORE" stat --json -e imc0.DCLOCKTICKS >"$tmp/out" 2>"$tmp/err"
+result "what a user counts is between what root does"
+if command -v strace >/dev/null; then
+	as_user strace -f -o "$tmp/user/trace" -e trace=execve,read,sendto,sendmsg,recvmsg,connect,exit_group \
+		"$UNCORE" stat -e imc0.DCLOCKTICKS true >"$tmp/out" 2>"$tmp/err"
+	awk '/sendto\(|recvmsg\(/ { message[++n] = NR } /execve\(.*true/ { begins = NR } /exit_group/ && begins && !ends { ends = NR }
+		END { for (i in message) { before += message[i] < begins; within += message[i] > begins && message[i] < ends }
+			exit !(before >= 4 && begins && ends && within == 0) }' "$tmp/user/trace"
+	result "no message to the broker between start and stop"
+fi
+measure counters && said "no unit can be looked at"
+measure stat -e imc0.DCLOCKTICKS "$UNCORE" counters --json
+said '"event":"imc.DCLOCKTICKS","owner":"kernel","by":"broker","user":12345,"pid":[0-9]*,"command":"uncore"' && said "the broker began at"
+result "counters tells user, process and event"
+grep -q "<6>grant uid=12345 pid=[0-9]* cpu=0 event=uncore_imc_0/config=0x0" "$tmp/log"
+result "each grant is in the log"
+stop_broker
+[ $status -eq 0 ]
+result "SIGTERM ends it with status 0"
+
+# ---- policy at work
+
+start_broker "$soft/uncored" --policy /nonexistent
+! measure stat -e imc0.DRAM_PRE_ALL true && said "the broker of this site allows MEM,LINK,PCIE on"
+result "an event of no allowed group is refused, with what is allowed"
+echo 'allow units=nonsense' >"$tmp/policy"
+stop_broker
+echo 'allow units=imc' >"$tmp/policy"
+start_broker "$soft/uncored" --policy "$tmp/policy"
+echo 'allow units=nonsense' >"$tmp/policy"
+kill -HUP "$broker"
+until grep -q 'what was allowed before stays' "$tmp/log"; do sleep 0.02; done
+measure stat -e imc0.DRAM_PRE_ALL true
+result "a broken policy at SIGHUP: the old one stays, the log says so"
+printf '%s\n' 'allow groups=MEM units=qpi' >"$tmp/policy"
+kill -HUP "$broker"
+until grep -q '<6>allows MEM on qpi' "$tmp/log"; do sleep 0.02; done
+! measure stat -e imc0.DCLOCKTICKS true && said "allows MEM on qpi"
+result "a new one is in force"
+printf '%s\n' 'allow units=imc' 'connect groups=daemon' >"$tmp/policy"
+kill -HUP "$broker"
+until grep -q '<6>allows all events on imc' "$tmp/log"; do sleep 0.02; done
+! measure stat -e imc0.DCLOCKTICKS true && said "in none of the groups"
+result "who is in none of the groups is told before he asks"
+printf '%s\n' 'allow units=imc' alone >"$tmp/policy"
+kill -HUP "$broker"
+setpriv --reuid 23456 sleep 100 &
+other=$!
+until [ "$(grep -c '<6>allows all events on imc' "$tmp/log")" -eq 2 ]; do sleep 0.02; done
+! measure stat -e imc0.DCLOCKTICKS true && said "who has the node alone"
+result "alone: not beside another user"
+kill $other
+stop_broker
+
+# ---- attacks
+
+echo 'allow units=imc' >"$tmp/policy"
+start_broker "$soft/uncored" --policy "$tmp/policy"
+idle=$(ls "/proc/$broker/fd" | wc -l)
+for attack in malformed fields noise sends lazy crowd shares; do
+	client $attack "$broker"
+	result "attack: $attack"
+done
+chmod 666 /run/uncored/socket
+timeout 60 "$python" "$SRCDIR/tests/integration/broker_client.py" hostile "$broker" >"$tmp/out" 2>"$tmp/err"
+result "attack: hostile"
+setpriv --reuid 65534 --regid 65534 --clear-groups "$python" -c '
+import sys; sys.path.insert(0, sys.argv[1])
+import broker_client as c
+c.refused(c.request(kind=c.ASK), "may be anybody")' "$SRCDIR/tests/integration" >"$tmp/out" 2>"$tmp/err"
+result "attack: user 65534"
+client settle "$broker" 2>/dev/null # not a test: waits until the last are gone
+for _ in $(seq 200); do
+	[ "$(ls "/proc/$broker/fd" | wc -l)" -eq "$idle" ] && break
+	sleep 0.02
+done
+[ "$(ls "/proc/$broker/fd" | wc -l)" -eq "$idle" ]
+result "no descriptor is left of any of them"
+
+# A killed client, and a killed broker: who counts goes on.
+as_user "$UNCORE" stat -e imc0.DCLOCKTICKS sleep 100 >/dev/null 2>&1 &
+until ls -l "/proc/$broker/fd" | grep -q perf_event; do sleep 0.02; done
+pkill -KILL -u $user
+for _ in $(seq 500); do
+	ls -l "/proc/$broker/fd" | grep -q perf_event || break
+	sleep 0.02
+done
+! ls -l "/proc/$broker/fd" | grep -q perf_event
+result "a killed client: its events are closed"
+mkfifo "$tmp/user/in" "$tmp/user/go" && chown $user "$tmp/user/in" "$tmp/user/go"
+as_user "$UNCORE" stat -e imc0.DCLOCKTICKS sh -c "echo >$tmp/user/in; read x <$tmp/user/go" >"$tmp/out" 2>"$tmp/err" &
+counting=$!
+read -r _ <"$tmp/user/in"
+kill -KILL "$broker"
+wait "$broker"
+: >"$tmp/log"
+start_broker "$soft/uncored" --policy "$tmp/policy"
+echo >"$tmp/user/go"
+wait $counting && said "imc0.DCLOCKTICKS  *[0-9,]*  " && ! said LOST
+result "a killed and restarted broker: who counts goes on"
+measure stat -e imc0.DCLOCKTICKS true
+result "and serves again"
+! "$soft/uncored" --policy "$tmp/policy" 2>"$tmp/err" && said "a broker serves there already"
+result "a second broker says that one is there"
+stop_broker
+echo 'limit descriptors=10' >>"$tmp/policy"
+start_broker "$soft/uncored" --policy "$tmp/policy"
+client quota "$broker"
+result "attack: quota"
+stop_broker
+
+# ---- a socket in the place of ours
+
+rm -f /run/uncored/socket
+chown $user /run/uncored
+as_user "$python" -c 'import socket, time
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET); s.bind("/run/uncored/socket"); s.listen(5); time.sleep(100)' &
+until [ -S /run/uncored/socket ]; do sleep 0.02; done
+! measure stat -e imc0.DCLOCKTICKS true && said "nothing of it is trusted"
+result "the socket of somebody else is not asked"
+pkill -KILL -u $user
+rm -f /run/uncored/socket
+chown 0 /run/uncored
+
+# ---- started in other ways
+
+if command -v systemd-socket-activate >/dev/null; then
+	systemd-socket-activate --seqpacket -l /run/uncored/socket "$soft/uncored" --policy "$tmp/policy" 2>"$tmp/log" &
+	broker=$!
+	until [ -S /run/uncored/socket ]; do sleep 0.02; done
+	chgrp $user /run/uncored/socket && chmod 660 /run/uncored/socket
+	measure stat -e imc0.DCLOCKTICKS true
+	result "started by systemd-socket-activate --seqpacket"
+	stop_broker
+	rm -f /run/uncored/socket
+else
+	skip "started by systemd-socket-activate" "systemd-socket-activate is not installed"
+fi
+if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]; then
+	"$python" - "$soft/uncored" --policy "$tmp/policy" <<'EOF' 2>"$tmp/log" &
+import os, socket, subprocess, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.bind("/run/uncored/socket")
+s.listen(16)
+s = socket.fromfd(s.fileno(), socket.AF_UNIX, socket.SOCK_SEQPACKET) if s.fileno() == 3 else s
+os.dup2(s.fileno(), 3, inheritable=True)
+os.execvp("setpriv", ["setpriv", "--reuid", "4242", "--regid", "4242", "--clear-groups", "--inh-caps=-all,+perfmon",
+                      "--ambient-caps=-all,+perfmon", "--bounding-set=-all,+perfmon", "--no-new-privs",
+                      "sh", "-c", 'export LISTEN_PID=$$ LISTEN_FDS=1; exec "$@"', "sh"] + sys.argv[1:])
+EOF
+	broker=$!
+	until grep -q 'serves ' "$tmp/log"; do kill -0 $broker || break; sleep 0.02; done
+	chgrp $user /run/uncored/socket && chmod 660 /run/uncored/socket
+	measure stat -e imc0.DCLOCKTICKS true
+	result "as a user of its own with CAP_PERFMON alone"
+	stop_broker
+else
+	skip "by CAP_PERFMON alone" "this kernel wants CAP_SYS_ADMIN"
+fi
+finish

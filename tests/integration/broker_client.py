@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A client of uncored that says what no library would: usage: broker_client.py TEST BROKER_PID.
+
+Prints nothing and ends with 0 where the broker answers as common/host/wire.h has it."""
+import array
+import fcntl
+import os
+import random
+import socket
+import struct
+import sys
+
+MAGIC, VERSION, OPEN, ASK, LIST = 0x42434E55, 1, 1, 2, 3
+HEAD, SET_SIZE, ANSWER = "<IHHII", 48 + 16 + 64 * 24, "<IHHIIiI512sq"
+PATH = "/run/uncored/socket"
+ENABLE, DISABLE, RESET = 0x2400, 0x2401, 0x2403
+CLOCK, FAULTS = 0, 6  # config of imc.DCLOCKTICKS and imc.DRAM_PRE_ALL
+
+
+def connect():
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.settimeout(20)
+    s.connect(PATH)
+    return s
+
+
+def one_set(pmu=b"uncore_imc_0", cpu=0, n=None, dead=0, rest=0, events=((CLOCK, 0, 0),)):
+    words = b"".join(struct.pack("<QQQ", *e) for e in events)
+    return (pmu.ljust(48, b"\0")[:48] + struct.pack("<IIII", cpu, len(events) if n is None else n, dead, rest)
+            + words.ljust(64 * 24, b"\0"))
+
+
+def request(kind=OPEN, n=None, sets=(), magic=MAGIC, version=VERSION, rest=0):
+    return struct.pack(HEAD, magic, version, kind, len(sets) if n is None else n, rest) + b"".join(sets)
+
+
+def answer(s):
+    data, control, flags, _ = s.recvmsg(65536, socket.CMSG_SPACE(253 * 4))
+    fds = array.array("i")
+    for level, kind, words in control:
+        if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+            fds.frombytes(words)
+    if len(data) < struct.calcsize(ANSWER):
+        return None, "", []
+    magic, _, _, _, _, code, _, text, _ = struct.unpack_from(ANSWER, data)
+    assert magic == MAGIC
+    return code, text.split(b"\0")[0].decode("utf-8", "replace"), list(fds)
+
+
+def ask(s, message):
+    try:
+        s.send(message)
+    except BrokenPipeError:
+        pass  # who is refused is told before he asks
+    try:
+        return answer(s)
+    except ConnectionResetError:
+        return answer(s)
+
+
+def refused(message, words, s=None):
+    code, text, fds = ask(s or connect(), message)
+    assert code and code < 0 and not fds and words in text, (code, text, fds, words)
+
+
+def count(fd):
+    n, enabled, running, value = struct.unpack_from("<QQQQ", os.read(fd, 4096))
+    return value, enabled, n
+
+
+def descriptors(pid):
+    own = os.geteuid()
+    os.seteuid(os.getresuid()[2])
+    n = len(os.listdir("/proc/%s/fd" % pid))
+    os.seteuid(own)
+    return n
+
+
+def malformed(pid):
+    good = request(sets=[one_set()])
+    refused(good[:8], "no message")
+    refused(good[:-1], "bytes are no request")
+    refused(good + b"\0", "bytes are no request")
+    refused(good + b"\0" * 20000, "bytes at most")
+    refused(request(magic=1, sets=[one_set()]), "no message")
+    refused(request(version=2, sets=[one_set()]), "version 1 of its protocol, and you version 2")
+    refused(request(version=0, sets=[one_set()]), "you version 0")
+    for kind in (0, 4, 0xFFFF):
+        refused(request(kind=kind), "no request")
+    refused(request(rest=1, sets=[one_set()]), "no request")
+    refused(request(n=0), "1 to 8 sets")
+    refused(request(n=9, sets=[one_set()] * 8), "1 to 8 sets")
+    refused(request(n=0xFFFFFFFF, sets=[one_set()]), "1 to 8 sets")
+    refused(request(sets=[one_set(pmu=b"x" * 48)]), "does not end")
+    refused(request(sets=[one_set(pmu=b"uncore_imc_0\0x")]), "does not end")
+    refused(request(sets=[one_set(n=0, events=())]), "1 to 64 events")
+    refused(request(sets=[one_set(n=65)]), "1 to 64 events")
+    refused(request(sets=[one_set(n=0xFFFFFFFF)]), "1 to 64 events")
+    refused(request(sets=[one_set(n=1, events=((CLOCK, 0, 0), (FAULTS, 0, 0)))]), "has to be 0")
+    refused(request(sets=[one_set(rest=1)]), "has to be 0")
+    refused(request(sets=[one_set(dead=2)]), "has to be 0")
+    refused(request(sets=[one_set(events=((CLOCK, 0, 0),) * 64)] * 4), "253 events at most")
+
+
+def fields(pid):
+    """Each field of a set with what it must not be: the connection stays."""
+    s = connect()
+    for pmu in (b"cpu", b"software", b"power", b"uncore/../power", b"uncore_..", b"", b"msr", b"uncore_imc_0/..", b"Uncore_imc_0"):
+        refused(request(sets=[one_set(pmu=pmu)]), "uncore driver", s)
+    refused(request(sets=[one_set(pmu=b"uncore_imc_9")]), "no such PMU", s)
+    refused(request(sets=[one_set(pmu=b"uncore_x")]), "not one of a driver" if "shipped" in sys.argv else "tables", s)
+    for cpu in (1, 99, 4095, 4096, 0x7FFFFFFF, 0xFFFFFFFF):
+        refused(request(sets=[one_set(cpu=cpu)]), "none of its cpumask", s)
+    for config in (1 << 16, 1 << 63, 0xDEADBEEF00000000):
+        refused(request(sets=[one_set(events=((config, 0, 0),))]), "format of it does not name", s)
+    refused(request(sets=[one_set(events=((CLOCK, 1, 0),))]), "format of it does not name", s)
+    refused(request(sets=[one_set(events=((CLOCK, 0, 1),))]), "format of it does not name", s)
+    refused(request(sets=[one_set(), one_set(events=((1 << 40, 0, 0),))]), "format of it does not name", s)
+    code, text, fds = ask(s, request(kind=ASK))
+    assert code == 0 and "imc" in text and not fds
+    code, text, fds = ask(s, request(sets=[one_set(), one_set(pmu=b"uncore_imc_1", events=((FAULTS, 0, 0), (CLOCK, 0, 0)))]))
+    assert code == 0 and len(fds) == 3, (code, text, fds)
+
+
+def noise(pid):
+    """Random messages, most of them changed good ones, by a seed that is printed on failure."""
+    seed = 20261124
+    rnd = random.Random(seed)
+    good = [request(sets=[one_set()]), request(sets=[one_set()] * 3), request(kind=ASK), request(kind=LIST)]
+    s, opened = connect(), 0
+    for i in range(20000):
+        data = bytearray(rnd.choice(good))
+        for _ in range(rnd.randrange(1, 5)):
+            data[rnd.randrange(min(len(data), 120))] = rnd.randrange(256)
+        if rnd.random() < 0.1:
+            data = data[:rnd.randrange(1, len(data) + 1)]
+        try:
+            code, _, fds = ask(s, bytes(data))
+            opened += len(fds)
+            for fd in fds:
+                link = os.readlink("/proc/self/fd/%d" % fd)
+                assert link == "anon_inode:[perf_event]", (seed, i, link)
+                os.close(fd)
+        except OSError:
+            code = None
+        if code is None or i % 100 == 0:
+            s.close()
+            s = connect()
+    assert opened, seed
+
+
+def sends(pid):
+    """Descriptors that are sent to the broker."""
+    s = connect()
+    with open("/dev/null") as f:
+        s.sendmsg([request(sets=[one_set()])], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [f.fileno()] * 100))])
+    code, text, _ = answer(s)
+    assert code < 0 and "descriptors are not taken" in text, text
+
+
+def lazy(pid):
+    """One who never reads gets one answer, and others are served; ended, nothing of his is left."""
+    before = descriptors(pid)
+    idle = [connect() for _ in range(20)]
+    for s in idle:
+        s.setblocking(False)
+        try:
+            for _ in range(300):
+                s.send(request(sets=[one_set(events=((CLOCK, 0, 0),) * 60)] * 4))
+        except BlockingIOError:
+            pass
+    other = connect()
+    for _ in range(50):
+        code, text, fds = ask(other, request(sets=[one_set(pmu=b"uncore_imc_1")]))
+        assert code == 0, text
+        for fd in fds:
+            os.close(fd)
+    for s in idle + [other]:
+        s.close()
+    settle(pid, before)
+
+
+def settle(pid, before):
+    """The broker has seen an end when it answers who came later."""
+    for _ in range(2000):
+        s = connect()
+        ask(s, request(kind=ASK))
+        s.close()
+        if descriptors(pid) <= before + 1:
+            return
+    assert False, (descriptors(pid), before)
+
+
+def crowd(pid):
+    """10,000 connections: each is served or told why not."""
+    before, held, told = descriptors(pid), [], 0
+    for i in range(10000):
+        s = connect()
+        try:
+            code, text, _ = ask(s, request(kind=ASK))
+        except OSError:
+            code, text, _ = answer(s)
+        if code == 0 and len(held) < 400:
+            held.append(s)
+        else:
+            told += code != 0 and "connections" in text
+            s.close()
+    assert told and len(held) == 256, (told, len(held))
+    for s in held:
+        s.close()
+    settle(pid, before)
+
+
+def quota(pid):
+    """limit descriptors=10: by new sets and by saying that the old ones are dead."""
+    s = connect()
+    for config in range(10):
+        code, text, fds = ask(s, request(sets=[one_set(events=((config, 0, 0),))]))
+        if code:
+            break
+    refused(request(sets=[one_set(pmu=b"uncore_imc_1", events=((config, 0, 0),) * 11)]), "a user may have here", s)
+    s.close()
+    s, got = connect(), 0
+    for _ in range(30):
+        code, text, fds = ask(s, request(sets=[one_set(dead=1)]))
+        got += len(fds)
+        if code:
+            break
+    assert got == 10 and "a user may have here" in text, (got, text)
+    assert len(fds) == 0
+
+
+def shares(pid):
+    """The same set of one user is one description; a dead one is exchanged, and later ranks get the new one."""
+    a, b, c = connect(), connect(), connect()
+    fa, fb = (ask(s, request(sets=[one_set()]))[2][0] for s in (a, b))
+    ident = lambda fd: struct.unpack("<Q", fcntl.ioctl(fd, 0x80082407, b"\0" * 8))[0]
+    assert ident(fa) == ident(fb)
+    fcntl.ioctl(fa, DISABLE, 0)
+    first = count(fb)
+    assert count(fb) == first
+    new = ask(a, request(sets=[one_set(dead=1)]))[2][0]
+    assert ident(new) != ident(fa) and count(new)[1] != count(new)[1] or count(new)[0] < count(new)[0]
+    assert ident(ask(b, request(sets=[one_set(dead=1)]))[2][0]) == ident(new)
+    assert ident(ask(c, request(sets=[one_set()]))[2][0]) == ident(new)
+
+
+def hostile(pid):
+    """What one user does with his descriptors; another one counts exactly (argument: his descriptor is taken by a child)."""
+    mine = ask(connect(), request(sets=[one_set()]))
+    reader, writer = os.pipe()
+    go, done = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.setgid(12345)
+        os.setuid(54321)
+        fd = ask(connect(), request(sets=[one_set()]))[2][0]
+        os.write(writer, b"1")
+        for op in list(range(0x2400, 0x2410)) + [0x40042409, 0x40082404, 0x4008240B, 0xC008240A]:
+            for arg in (0, 1):
+                try:
+                    fcntl.ioctl(fd, op, arg)
+                except OSError:
+                    pass
+        os.write(writer, b"2")
+        os._exit(0)
+    os.read(reader, 1)
+    before = count(mine[2][0])
+    os.read(reader, 1)
+    after, later = count(mine[2][0]), count(mine[2][0])
+    os.waitpid(child, 0)
+    assert before[0] < after[0] < later[0] and later[1] - before[1] >= later[0] - before[0], (before, after, later)
+    # The CPU's clock and the time for which it was enabled: both are of the same clock, in ns.
+    assert abs((later[0] - before[0]) - (later[1] - before[1])) < 1000000
+
+
+# Each but `hostile` is a user without rights; root looks for it at what the broker has open.
+if __name__ == "__main__":
+    if sys.argv[1] != "hostile":
+        os.setgroups([])
+        os.setresgid(12345, 12345, 12345)
+        os.setresuid(12345, 12345, 0)
+    globals()[sys.argv[1]](sys.argv[2])
