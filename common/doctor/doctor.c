@@ -100,6 +100,7 @@ static bool check_cpu(struct doctor *d)
 			   t->model_name, t->vendor);
 	else
 		unc_report(d, "cpu", false, remedy, "%s", unc_open_error());
+	unc_doctor_listed(d);
 	return false;
 }
 

@@ -53,6 +53,9 @@ void unc_doctor_container(struct doctor *, uint64_t needed);
 /* What to do where /dev/cpu/N/msr is not there; *loaded: the module is. */
 const char *unc_doctor_no_msr(const struct doctor *, bool *loaded);
 
+/* doctor_listed.c: what the discovery tables of a CPU list that no table is for. */
+void unc_doctor_listed(struct doctor *);
+
 /* doctor_access.c: the ways to the registers that the tables need. */
 void unc_doctor_access(struct doctor *);
 

@@ -131,3 +131,30 @@ int unc_discover(const struct unc_table *table, struct unc_topology *topo, struc
 	free(walk.socket);
 	return rc;
 }
+
+int unc_pmon_listed(const struct unc_table *const *any, size_t n, struct unc_topology *topo,
+		    struct unc_bus *bus, unc_note_fn note, void *user, struct unc_pmon **out,
+		    struct unc_error *err)
+{
+	static const struct unc_table none = {.name = 0};
+	struct unc_walk walk = {
+		.table = &none, .topo = topo, .bus = bus, .note = note, .user = user};
+	struct unc_pmon *pmon = calloc(1, sizeof(*pmon));
+	int rc = pmon ? scan(&walk, err) : unc_no_memory(err);
+
+	if (rc == 0) {
+		pmon->walk = &walk;
+		pmon->any = any;
+		pmon->n_any = n;
+		unc_pmon_read(pmon);
+		pmon->walk = NULL;
+		rc = walk.no_memory ? unc_no_memory(err) : 0;
+	}
+	if (rc == 0)
+		*out = pmon;
+	else
+		unc_pmon_free(pmon);
+	free(walk.ubox);
+	free(walk.socket);
+	return rc;
+}

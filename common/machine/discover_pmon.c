@@ -142,9 +142,8 @@ static int check_global(const uint64_t word[RECORD_WORDS], unsigned *stride, uns
 	return 0;
 }
 
-/* The type of a record. *known: a type has this number, if not at this PCI function. */
-static int find_type(const struct unc_table *table, unsigned number,
-		     const struct unc_pmon_record *record, bool *known)
+int unc_pmon_type(const struct unc_table *table, unsigned number,
+		  const struct unc_pmon_record *record, bool *known)
 {
 	unsigned function = UNC_PCI_DEVFN(record->address) & 7u;
 
@@ -159,6 +158,20 @@ static int find_type(const struct unc_table *table, unsigned number,
 			return (int)i;
 		*known = true;
 	}
+	return -1;
+}
+
+/* What a record gets as its type; -1: it is of none. */
+static int find_type(const struct unc_pmon *pmon, unsigned number,
+		     const struct unc_pmon_record *record, bool *known)
+{
+	int type = -1;
+
+	if (!pmon->n_any)
+		return unc_pmon_type(pmon->walk->table, number, record, known);
+	for (size_t i = 0; i < pmon->n_any; i++)
+		if ((type = unc_pmon_type(pmon->any[i], number, record, known)) >= 0)
+			return (int)i << UNC_PMON_ANY_SHIFT | type;
 	return -1;
 }
 
@@ -212,7 +225,7 @@ static int take_records(struct unc_pmon *pmon, int socket, const uint64_t *word,
 			.shape = w[0] & SHAPE,
 		};
 		bool known;
-		int type = find_type(pmon->walk->table, bits(w[2], 15, 0), &record, &known);
+		int type = find_type(pmon, bits(w[2], 15, 0), &record, &known);
 
 		if (is_hole(w))
 			continue;

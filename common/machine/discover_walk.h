@@ -163,7 +163,7 @@ enum { UNC_PMON_TABLES = 8 };                       /* of a socket, which is up 
 enum { UNC_PMON_DEVICE = 0x09a7 }; /* Linux uncore_discovery.h: generic id of what has the table */
 
 struct unc_pmon_record {
-	uint16_t type; /* index into table->type; UNC_NONE: it is not used */
+	uint16_t type; /* index into table->type (but see unc_pmon.any); UNC_NONE: it is not used */
 	uint16_t id;
 	uint16_t position; /* in the global status */
 	uint8_t n_controls, ctl, ctr, width, access, state;
@@ -182,15 +182,29 @@ struct unc_pmon_list {
 	char lacks[160]; /* what shows that they do not list all units; "": nothing */
 };
 
+enum { UNC_PMON_ANY_SHIFT = 8 };
 struct unc_pmon {
 	struct unc_walk *walk;
 	struct unc_pmon_list socket[UNC_MAX_SOCKETS];
 	struct unc_error denied; /* why one cannot be read, for want of a right; code 0: all can */
+	/* No table is of this CPU: the first of these that has the type gives its own number and,
+	 * shifted, its place among them. */
+	const struct unc_table *const *any;
+	size_t n_any;
 };
 
 /* Reads all tables. What is wrong with one is a note. */
 void unc_pmon_read(struct unc_pmon *);
 void unc_pmon_free(struct unc_pmon *); /* allocated with calloc() */
+/* The type of a record with this number; -1: none. *known: a type has the number, if not at this PCI
+ * function. */
+int unc_pmon_type(const struct unc_table *, unsigned number, const struct unc_pmon_record *,
+		  bool *known);
+/* discover.c. What the discovery tables of a machine that no table is for list of types that any of
+ * these n tables has. Nothing else is read if the bus is closed. *out: unc_pmon_free(). */
+int unc_pmon_listed(const struct unc_table *const *, size_t n, struct unc_topology *,
+		    struct unc_bus *, unc_note_fn note, void *user, struct unc_pmon **out,
+		    struct unc_error *err);
 
 /* ---- discover_record.c */
 /* Where a record says that the unit's registers begin. */

@@ -152,6 +152,15 @@ static void log_line(void *user, enum unc_log_level level, const char *text)
 		remark("note: %s", text);
 }
 
+/* Of a CPU that no table is for: what its discovery tables list. */
+static int tell_listed(void *none, const struct unc_check *check)
+{
+	(void)none;
+	if (strcmp(check->check, "discovery") == 0)
+		remark("%s", check->detail);
+	return 0;
+}
+
 /* cpu: its tables; NULL: the machine. hint: behind the sentence that there is no such machine;
  * NULL: it is opened a second time. loud: it warns without -v as well. */
 static int open_cpu(const struct args *args, const char *cpu, const char *hint, bool loud,
@@ -180,8 +189,12 @@ static int open_cpu(const struct args *args, const char *cpu, const char *hint, 
 	 * library. */
 	if (rc == UNC_ERR_UNAVAILABLE && cpu)
 		rc = UNC_ERR_NOT_FOUND;
-	if (rc == UNC_ERR_UNAVAILABLE)
-		return failure("%s%s", unc_open_error(), hint ? hint : "");
+	if (rc == UNC_ERR_UNAVAILABLE) {
+		failure("%s%s", unc_open_error(), hint ? hint : "");
+		if (hint)
+			unc_doctor(&options, tell_listed, NULL);
+		return EXIT_FAILURE;
+	}
 	return library_error(rc, unc_open_error());
 }
 
