@@ -49,7 +49,7 @@ extern "C" {
  * of structs; a major changes or removes something. Programs that do not choose the library they
  * are run with (plugins, or dlopen()) ask UNC_API_SERVES(unc_api_version()) before anything else.
  */
-#define UNC_API_VERSION 0x10000u
+#define UNC_API_VERSION 0x10001u
 #define UNC_API_SERVES(library)                                                                    \
 	((library) >> 16 == UNC_API_VERSION >> 16 && (library) >= UNC_API_VERSION)
 
@@ -251,6 +251,7 @@ struct unc_umask {
 	int standalone;     /* 0: only together with another umask */
 	int combinable;     /* 0: only alone */
 	const char *reason; /* why it cannot be programmed; "" if it can */
+	const char *guide;  /* as of events */
 };
 
 struct unc_event {
@@ -262,6 +263,8 @@ struct unc_event {
 	int needs_umask;
 	enum unc_aggregate aggregate;
 	int free_running; /* fixed or free-running: takes no programmable counter */
+	/* The related CPU on whose guide alone it rests (since 1.1); "": it has sources of its own. */
+	const char *guide;
 };
 
 struct unc_field {

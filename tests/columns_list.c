@@ -178,10 +178,12 @@ void world_event(struct world *w)
 		unc_put(&w->out, " %s (%s, %s%llu to %llu)", f->name, f->desc,
 			f->needed ? "needed, " : "", (unsigned long long)f->min,
 			(unsigned long long)f->max);
+	if (*e->guide)
+		unc_put(&w->out, "; by the guide of %s", e->guide);
 	for (size_t k = 0; (u = unc_umask_get(w->p, i, k)) != NULL; k++)
-		unc_put(&w->out, "; %s (%s%s%s%s)", u->name, u->desc,
+		unc_put(&w->out, "; %s (%s%s%s%s%s%s)", u->name, u->desc,
 			u->combinable ? "" : ", alone", u->standalone ? "" : ", not alone",
-			u->reason);
+			u->reason, *u->guide ? ", by the guide of " : "", u->guide);
 }
 
 /* metric NAME */

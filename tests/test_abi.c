@@ -79,10 +79,11 @@ static const struct member members[] = {
 	AT(unc_unit, type, 0), AT(unc_unit, socket, 8), AT(unc_unit, index, 12),
 	AT(unc_unit, location, 16), AT(unc_unit, available, 24), AT(unc_unit, reason, 32),
 	AT(unc_umask, name, 0), AT(unc_umask, desc, 8), AT(unc_umask, standalone, 16),
-	AT(unc_umask, combinable, 20), AT(unc_umask, reason, 24),
+	AT(unc_umask, combinable, 20), AT(unc_umask, reason, 24), AT(unc_umask, guide, 32),
 	AT(unc_event, type, 0), AT(unc_event, name, 8), AT(unc_event, spec, 16),
 	AT(unc_event, desc, 24), AT(unc_event, n_umasks, 32), AT(unc_event, needs_umask, 40),
 	AT(unc_event, aggregate, 44), AT(unc_event, free_running, 48),
+	AT(unc_event, guide, 56),
 	AT(unc_field, name, 0), AT(unc_field, desc, 8), AT(unc_field, max, 16),
 	AT(unc_field, width, 24), AT(unc_field, needed, 28), AT(unc_field, min, 32),
 	AT(unc_metric, name, 0), AT(unc_metric, of, 8), AT(unc_metric, formula, 16),
@@ -130,7 +131,7 @@ static void test_layout(void)
 static void test_version(void)
 {
 	CHECK_NUMBER(unc_api_version(), UNC_API_VERSION);
-	CHECK_NUMBER(UNC_API_VERSION, 0x10000);
+	CHECK_NUMBER(UNC_API_VERSION, 0x10001);
 	CU_ASSERT(UNC_API_SERVES(unc_api_version()));
 	CU_ASSERT(UNC_API_SERVES(UNC_API_VERSION + 1)); /* has more functions */
 	CU_ASSERT(!UNC_API_SERVES(UNC_API_VERSION + 0x10000));

@@ -306,6 +306,21 @@ static const char *fields_of(struct comparison *c, const json_t *event)
 	return "";
 }
 
+/* Whether the tables say that no public file has an event, or one of its umasks. */
+static bool by_guide(const struct comparison *c, const struct unc_encoding *e)
+{
+	const struct unc_event *event = unc_event_get(c->platform, e->event);
+	const struct unc_umask *umask;
+	char name[UNC_SPEC_MAX];
+
+	for (size_t k = 0; (umask = unc_umask_get(c->platform, e->event, k)); k++) {
+		snprintf(name, sizeof(name), "%s:%s", event->spec, umask->name);
+		if (*umask->guide && strcmp(name, e->name) == 0)
+			return true;
+	}
+	return *event->guide && strcmp(event->spec, e->name) == 0;
+}
+
 static void compare_event(struct comparison *c, const json_t *event)
 {
 	struct unit *unit = find_unit(c, text_of(event, "Unit"));
@@ -335,6 +350,8 @@ static void compare_event(struct comparison *c, const json_t *event)
 		describe(e.ctl, e.counters, e.counter, ours);
 	if (rc == 0 && number_of(event, "FILTER_VALUE"))
 		describe_our_value(c, &e, ours);
+	if (rc == 0 && by_guide(c, &e))
+		snprintf(ours, TEXT, "guide");
 	describe_theirs(c, event, theirs);
 	judge(c, unit, name, ours, theirs);
 }

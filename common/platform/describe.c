@@ -164,6 +164,7 @@ static struct unc_event *describe_event(const struct unc_table *t, size_t i)
 		.needs_umask = needs_umask(t, e),
 		.aggregate = (enum unc_aggregate)e->aggregate,
 		.free_running = e->counters == 0,
+		.guide = e->guide ? unc_tbl_str(t, t->folder) : "",
 	};
 	return event;
 }
@@ -199,6 +200,7 @@ static struct unc_umask *describe_umasks(const struct unc_table *t)
 			.standalone = !(u->flags & UNC_UMASK_PARTIAL),
 			.combinable = !(u->flags & UNC_UMASK_EXACT),
 			.reason = unc_tbl_str(t, u->unavailable),
+			.guide = u->flags & UNC_UMASK_GUIDE ? unc_tbl_str(t, t->folder) : "",
 		};
 	}
 	return all;

@@ -87,6 +87,8 @@ int unc_end_cpu(struct unc_table_reader *r)
 	if ((rc = add_cpu_line(r, &cpuid)) < 0 || !ours)
 		return rc;
 	r->t.name = unc_add_string(r, name);
+	if (unc_given(r, "folder"))
+		r->t.folder = unc_add_string(r, unc_given(r, "folder"));
 	r->t.title = unc_add_string(r, unc_given(r, "\"TITLE\""));
 	*UNC_ADD(r, t, cpuid) = cpuid;
 	r->t.discovery = r->w.cpu.discovery;

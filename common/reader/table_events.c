@@ -165,6 +165,8 @@ int unc_end_umask(struct unc_table_reader *r)
 		return unc_bad(r, "umask %s sets nothing", name);
 	unc_share_sets(r, &r->w.does.sets);
 	u->fields = share_fields(r);
+	if (e->guide)
+		u->flags |= UNC_UMASK_GUIDE;
 	*UNC_ADD(r, t, umask) = *u;
 	e->umasks.n++;
 	return 0;

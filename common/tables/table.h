@@ -332,7 +332,8 @@ enum {
 	UNC_UMASK_EXACT = 1,   /* not to be combined */
 	UNC_UMASK_PARTIAL = 2, /* counts nothing alone: needs another umask */
 	UNC_UMASK_DEFAULT = 4, /* taken when none is given */
-	UNC_UMASK_CHOICE = 8   /* not to be combined with another of these */
+	UNC_UMASK_CHOICE = 8,  /* not to be combined with another of these */
+	UNC_UMASK_GUIDE = 16   /* CPUs that share the folder have it of its own one's guide alone */
 };
 
 /* What an event does with fields, or a umask. */
@@ -371,6 +372,7 @@ struct unc_tbl_event {
 	uint8_t alike;    /* enum unc_alike: such clocks of a socket count the same */
 	uint8_t steady;   /* at all times */
 	uint8_t estimate; /* no document tells max_inc */
+	uint8_t guide;    /* as UNC_UMASK_GUIDE */
 };
 
 /* Where a row of a type, field, event or umask may stand, by its name: unc_find_named(). */
@@ -425,6 +427,7 @@ struct unc_tbl_known {
 
 struct unc_table {
 	unc_str name, title;
+	unc_str folder; /* of the CPU whose tables it shares; 0: its own */
 	uint16_t discovery;
 	struct unc_tbl_topology topology;
 	uint64_t id; /* of its name and the texts that it was made of */

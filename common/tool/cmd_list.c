@@ -51,6 +51,7 @@ enum { MAX_NEEDS = 16 };
 struct row {
 	const struct unc_event *event;
 	const char *umask; /* NULL: none */
+	const char *guide; /* as in struct unc_event */
 	char name[UNC_SPEC_MAX];
 	char desc[2 * UNC_SPEC_MAX];
 	struct unc_encoding encoding;
@@ -103,6 +104,9 @@ static void show_row(struct printer *p, const struct row *row, bool verbose)
 	}
 	print_close(p);
 	print_text(p, "desc", "WHAT", row->desc);
+	print_known(p, "guide", NULL, row->guide);
+	if (verbose && *row->guide)
+		print_also(p, "WHAT", " (by the guide of %s alone)", row->guide);
 }
 
 /* The event, and the umask behind a colon. What an event says beyond its first sentence is for the
@@ -131,6 +135,7 @@ static int list_row(struct list *list, size_t index, int number)
 	if (search_in(&list->search, row.name, row.desc) != list->wanted)
 		return 0;
 	row.umask = umask ? umask->name : NULL;
+	row.guide = umask ? umask->guide : row.event->guide;
 	while (row.n_needs < MAX_NEEDS &&
 	       (need = unc_event_need(list->platform, index, number, row.n_needs)))
 		row.needs[row.n_needs++] = need;

@@ -42,7 +42,7 @@
 #define LAYOUT_type "4I38HQ5H2BQ" LAYOUT_overflow "6H3QIh2H10B"
 #define LAYOUT_fields "8H"
 #define LAYOUT_umask "4I2H2B"
-#define LAYOUT_event "3I10H2I2HI2H6B"
+#define LAYOUT_event "3I10H2I2HI2H7B"
 #define LAYOUT_slot "H"
 #define LAYOUT_metric "5IHB"
 #define LAYOUT_group "2I2HI"
@@ -52,7 +52,7 @@
 #define LAYOUT_rate "2H4B2Q" LAYOUT_filter LAYOUT_filter LAYOUT_filter LAYOUT_filter "9d"
 #define LAYOUT_sim_unit "H2QdB"
 /* Of a table and of a workload what stands before the pointers. */
-#define HEAD_OF_TABLE "2I5H2BQ"
+#define HEAD_OF_TABLE "3I5H2BQ"
 #define HEAD_OF_WORKLOAD "2BHBdIQ"
 
 /* Bytes of a number, and what its place in a struct is a multiple of. */

@@ -45,7 +45,8 @@ static const struct command commands[] = {
 	 "before the CPU's own, then events with a line for each unit mask; of both, what has the "
 	 "words in its name first. NAME:.. is an event of which only the description has them: "
 	 "'list NAME' shows its masks. NAME:field=.. counts only with a value for that field. With "
-	 "-v, formulas, codes and control values too. With -j events alone, and those found by "
+	 "-v, formulas, codes and control values too, and what rests on a related CPU's guide "
+	 "alone. With -j events alone, and those found by "
 	 "their description only if no name is."},
 	{"metrics", cmd_metrics, OPEN_TABLES, REPORT | CPU | MACHINE, 0, SIZE_MAX, false,
 	 "[WORD ...]", "derived metrics, and why one is not available",
