@@ -196,6 +196,8 @@ class Merge:
             if line.name.lower() == umask.name.lower() and not line.columns.get('cpu', '!').startswith('!') and \
                     (int(line.value or '0', 0), line.sets, columns) == (int(umask.value or '0', 0), umask.sets, umask.columns):
                 line.columns['cpu'] += ',' + cpu
+                if set(self.context.folder_cpus) <= set(line.columns['cpu'].split(',')):
+                    del line.columns['cpu']
                 line.touch()
                 return line
         return None

@@ -97,6 +97,16 @@ both --diff && [ "$(grep -c '^[-+][^-+]' "$tmp/out")" -eq 2 ] &&
 result "a line that one CPU has no more gets cpu="
 
 imported
+sed -i 's/umask SNP 0x09 exact "/umask SNP 0x09 exact cpu=box "/' "$tables/box/box.events"
+both && [ $status -eq 0 ] && unchanged
+result "a line of one CPU that the other has now, too, is one of both"
+imported
+echo 'cpu chest "Chest" family=6 models=0x03 discovery=fixed folder=box' >>"$tables/cpus.tbl"
+sed -i 's/umask SNP 0x09 exact "/umask SNP 0x09 exact cpu=box "/' "$tables/box/box.events"
+both && [ $status -eq 0 ] && grep -qx '  umask SNP 0x09 exact cpu=box,crate "snoops"' "$tables/box/box.events"
+result "where a third CPU has no file, it is one of the two"
+
+imported
 mkdir "$tmp/reviewed" 2>/dev/null
 sed -i '/UNC_B_CLASS.SNP/s/"0x9"/"0x7"/' "$tmp/box.json" "$tmp/crate.json"
 for cpu in box crate; do
@@ -122,6 +132,20 @@ both --reviewed "$tmp/reviewed" && [ $status -eq 1 ] && [ ! -e "$tables/box/bag.
 result "so is an entry that a review leaves out, and a type without any gets no file"
 both && [ $status -eq 0 ] && grep -q '^event CLOCKTICKS ' "$tables/box/bag.events"
 result "without the review it gets one"
+
+# A related CPU: its type box, which a kernel's driver serves, one that it has alone, and one that nobody has events of.
+fresh
+units=$tables/box/units.tbl
+sed -n 's/^type box \(.*\)UNC_B_/type bag \1UNC_G_/;/^type/,$p' "$data/box/units.tbl" >>"$units"
+sed -n 's/^type box \(.*\)UNC_B_/type lid cpu=crate \1UNC_B_/;/^type/,$p' "$data/box/units.tbl" >>"$units"
+sed -i '/^type box/,/^type bag/{s/count=2/& cpu=box/;s/^  access msr/&\n  kernel uncore_box bits=0xFF/;s/width=48 ctl=/kernel=0xff &/}' "$units"
+run "$tables/trunk" trunk="$tmp/box.json" --units "$tables/box" && [ $status -eq 0 ] &&
+	sed '1,/^$/d' "$tables/trunk/units.tbl" | grep . >"$tmp/new" && sed 1,2d "$data/box/units.tbl" | diff - "$tmp/new" >"$tmp/out" &&
+	grep -qx "import-events: types of box of which no file has events, left out of units.tbl: bag" "$tmp/err" &&
+	[ -s "$tables/trunk/box.events" ] && head -n 3 "$tables/trunk/units.tbl" | grep -q "Begun as a copy of box's"
+result "a first units.tbl is the related CPU's types that the files have events of"
+run "$tables/trunk" trunk="$tmp/box.json" --units "$tables/box" && says 2 ".*/trunk/units.tbl is there already: --units makes a first one"
+result "it replaces none"
 
 imported && echo '{"Events": [' >"$tmp/crate.json" && both && unchanged && says 2 "$tmp/crate.json: no JSON: .*"
 result "a file that is no JSON: a sentence, nothing is written"
