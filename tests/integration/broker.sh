@@ -188,6 +188,49 @@ done
 [ "$(ls "/proc/$broker/fd" | wc -l)" -eq "$idle" ]
 result "no descriptor is left of any of them"
 
+setpriv --reuid $user --regid $user --clear-groups unshare -U -r "$python" -c '
+import sys; sys.path.insert(0, sys.argv[1])
+import broker_client as c, os
+assert os.getuid() == 0
+s = c.connect()
+code, text, fds = c.ask(s, c.request(sets=[c.one_set()]))
+assert code == 0 and len(fds) == 1 and c.rows(s) == [(12345, 1)], (code, text, c.rows(s))' "$SRCDIR/tests/integration" >"$tmp/out" 2>"$tmp/err"
+result "root of another user namespace is who he is outside"
+setpriv --reuid 65534 true && unshare -p -f setpriv --reuid $user --regid $user --clear-groups "$python" -c '
+import sys; sys.path.insert(0, sys.argv[1])
+import broker_client as c
+s = c.connect()
+code, text, fds = c.ask(s, c.request(sets=[c.one_set()]))
+assert code == 0 and c.rows(s) == [(12345, 1)], (code, text, c.rows(s))' "$SRCDIR/tests/integration" >"$tmp/out" 2>"$tmp/err"
+result "one of another pid namespace counts"
+
+# Many at once, by the library.
+many() # USERS EACH
+{
+	rm -f "$tmp/user/release" "$tmp"/many.*
+	members=
+	for _uid in $(seq $user $((user + $1 - 1))); do
+		for _rank in $(seq "$2"); do
+			setpriv --reuid "$_uid" --regid $user --clear-groups --inh-caps=-all --bounding-set=-all \
+				env LD_LIBRARY_PATH="$soft:$BUILD/common/.libs" UNCORE_RUN=/nonexistent "$UNCORE" stat -e imc0.DCLOCKTICKS \
+				sh -c "until [ -e $tmp/release ]; do sleep 0.1; done" >"$tmp/many.$_uid.$_rank" 2>&1 &
+			members="$members $!"
+		done
+	done
+	client ranks "$broker" "$1" "$2"
+	_rc=$?
+	touch "$tmp/release"
+	for _pid in $members; do
+		wait "$_pid" || _rc=1
+	done
+	rm -f "$tmp/release"
+	[ "$(grep -l 'imc0.DCLOCKTICKS  *[0-9]' "$tmp"/many.* | wc -l)" -eq $(($1 * $2)) ] && ! grep -q LOST "$tmp"/many.* && return $_rc
+}
+many 1 128
+result "128 processes of one user share one event"
+many 8 4
+result "8 users have one each"
+
 # A killed client, and a killed broker: who counts goes on.
 as_user "$UNCORE" stat -e imc0.DCLOCKTICKS sleep 100 >/dev/null 2>&1 &
 until ls -l "/proc/$broker/fd" | grep -q perf_event; do sleep 0.02; done

@@ -9,6 +9,7 @@ import random
 import socket
 import struct
 import sys
+import time
 
 MAGIC, VERSION, OPEN, ASK, LIST = 0x42434E55, 1, 1, 2, 3
 HEAD, SET_SIZE, ANSWER = "<IHHII", 48 + 16 + 64 * 24, "<IHHIIiI512sq"
@@ -272,6 +273,32 @@ def hostile(pid):
     assert before[0] < after[0] < later[0] and later[1] - before[1] >= later[0] - before[0], (before, after, later)
     # The CPU's clock and the time for which it was enabled: both are of the same clock, in ns.
     assert abs((later[0] - before[0]) - (later[1] - before[1])) < 1000000
+
+
+def rows(s):
+    """(uid, users) of each event that was given out."""
+    out, first = [], 0
+    while True:
+        s.send(request(kind=LIST, n=first))
+        data = s.recv(65536)
+        n, first = struct.unpack_from("<8xI8xI", data)
+        for i in range(n):
+            uid, _, _, users = struct.unpack_from("<72xIIqI", data, struct.calcsize(ANSWER) + 96 * i)
+            out.append((uid, users))
+        if not first:
+            return out
+
+
+def ranks(pid):
+    """Waits until as many connections as said have the events: of one user one event, of several one each."""
+    users, each = int(sys.argv[3]), int(sys.argv[4])
+    s = connect()
+    for _ in range(3000):
+        found = rows(s)
+        if sum(n for _, n in found) == users * each:
+            break
+        time.sleep(0.02)
+    assert len(found) == users == len({uid for uid, _ in found}) and all(n == each for _, n in found), found
 
 
 # Each but `hostile` is a user without rights; root looks for it at what the broker has open.
