@@ -112,6 +112,8 @@ struct unc_options {
  *  kernel    Linux's own driver of the monitors counts: perf_event_open. Where it has the unit,
  *            carries the event whole and lets the caller; of a unit that is served so the events
  *            which it does not carry are left to registers
+ *  broker    the same events, opened by the broker of the node (uncored) for who may not open them
+ *            himself, as far as its site allows
  *  msr       model-specific registers: /dev/cpu/N/msr; N is the CPU that the caller runs on where
  *            it is of the socket, else the socket's lowest that is neither isolated nor nohz_full
  *            (or that the program is bound to: a socket of only such CPUs is left alone otherwise).

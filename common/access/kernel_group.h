@@ -39,8 +39,8 @@ struct unc_perf_group {
 
 /* ---- kernel_group.c */
 
-/* broker: who opens them; NULL: this process. next: the first of those that are open already. Errors: as unc_kernel_open(); UNC_ERR_NOT_FOUND:
- * the CPU is offline. */
+/* broker: who opens them; NULL: this process. next: the first of those that are open already.
+ * Errors: as unc_kernel_open(); UNC_ERR_NOT_FOUND: the CPU is offline. */
 int unc_perf_group_open(struct unc_machine *, struct unc_broker *, struct unc_perf_group *next,
 			const struct unc_kernel_place *, const struct unc_kernel_event *, size_t n,
 			struct unc_perf_group **out, struct unc_error *err);

@@ -97,9 +97,7 @@ struct broker {
 	uint64_t clock;    /* ns, at this turn of its loop */
 	unsigned n_logged; /* lines of grants in this second */
 	uint64_t logged;
-	bool others; /* processes of other users were there when it last looked */
-	uint64_t looked;
-	size_t n_leases;
+	size_t n_leases, n_grants; /* what follows in use is below */
 	struct connection connection[MAX_CONNECTIONS];
 	struct user user[MAX_USERS];
 	struct grant grant[MAX_GRANTS];

@@ -174,6 +174,8 @@ static void drop_lease(struct broker *b, size_t i)
 	retire(b, g);
 	grants_user(b, g->uid)->descriptors -= g->set.n;
 	g->used = false;
+	while (b->n_grants > 0 && !b->grant[b->n_grants - 1].used)
+		b->n_grants--;
 }
 
 void grants_end(struct broker *b, unsigned connection)
@@ -202,7 +204,7 @@ static size_t find_grant(const struct broker *b, uid_t uid, const struct unc_wir
 {
 	size_t i = 0, free_one = MAX_GRANTS;
 
-	for (; i < MAX_GRANTS; i++) {
+	for (; i < b->n_grants; i++) {
 		const struct grant *g = &b->grant[i];
 
 		if (!g->used)
@@ -210,7 +212,7 @@ static size_t find_grant(const struct broker *b, uid_t uid, const struct unc_wir
 		else if (!g->retired && g->uid == uid && same_set(&g->set, set))
 			return i;
 	}
-	return free_one;
+	return free_one < b->n_grants ? free_one : b->n_grants;
 }
 
 static int new_grant(struct broker *b, struct grant *g, const struct connection *c,
@@ -232,6 +234,7 @@ static int new_grant(struct broker *b, struct grant *g, const struct connection 
 	if ((rc = open_events(b, g, pmu, type, err)) < 0)
 		return rc;
 	g->used = true;
+	b->n_grants += (size_t)(g - b->grant) == b->n_grants;
 	u->descriptors += set->n;
 	b->kept += set->n;
 	log_grant(b, g);

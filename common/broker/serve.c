@@ -257,7 +257,7 @@ static bool list_grants(const struct broker *b, int to, uint32_t first)
 	struct unc_wire_answer answer = answer_of(b, UNC_WIRE_LIST);
 	uint32_t row = 0;
 
-	for (size_t i = 0; i < MAX_GRANTS; i++) {
+	for (size_t i = 0; i < b->n_grants; i++) {
 		const struct grant *g = &b->grant[i];
 
 		for (uint32_t k = 0; g->used && !g->retired && k < g->set.n; k++, row++) {

@@ -122,8 +122,11 @@ static void try_right(struct broker *b)
 
 static bool find_table(struct broker *b)
 {
+	const struct unc_topology *top = &b->topology;
+
 	for (size_t i = 0; unc_table_built(i, &b->table); i++)
-		if (unc_topology_is(&b->topology, b->table.cpuid))
+		if (unc_cpuid_is(b->table.cpuid, top->vendor, top->family, top->model,
+				 top->stepping))
 			return true;
 	return false;
 }

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "tables/table.h"
 
 #define CPUINFO "/proc/cpuinfo"
 
@@ -472,15 +471,4 @@ void unc_lockdown_read(const struct unc_fs *fs, char mode[32])
 	open = strchr(text, '[');
 	if (!open || sscanf(open, "[%31[^]]%c", mode, &end) != 2 || end != ']')
 		mode[0] = '\0';
-}
-
-bool unc_topology_is(const struct unc_topology *top, const struct unc_tbl_cpuid *cpuid)
-{
-	if (strcmp(top->vendor, "GenuineIntel") != 0 || cpuid->family != top->family)
-		return false;
-	for (unsigned i = 0; i < cpuid->n_models; i++)
-		if (cpuid->models[i] == top->model)
-			return !cpuid->steppings || (top->stepping >= 0 && top->stepping < 16 &&
-						     cpuid->steppings >> top->stepping & 1);
-	return false;
 }

@@ -9,8 +9,6 @@
 #include "base/error.h"
 #include "host/fs.h"
 
-struct unc_tbl_cpuid; /* tables/table.h */
-
 /* Of a socket whose MSRs no CPU reaches. */
 #define UNC_NO_CPU "no CPU of the socket is online"
 #define UNC_QUIET_CPU                                                                              \
@@ -55,8 +53,6 @@ int unc_topology_read(const struct unc_fs *, struct unc_topology *out, struct un
 int unc_topology_add(struct unc_topology *, int package, struct unc_error *err);
 /* How many sockets the hidden CPUs would fill. */
 int unc_topology_unseen(const struct unc_topology *);
-/* Whether it is the CPU of a table. */
-bool unc_topology_is(const struct unc_topology *, const struct unc_tbl_cpuid *);
 /* Socket number of a package, or -1. */
 int unc_topology_package(const struct unc_topology *, int package);
 /* Socket number of a CPU, or -1. */

@@ -163,6 +163,11 @@ static int table_by_name(const struct unc_table_set *set, const char *name, stru
 			unc_nearest_text(&nearest, near, sizeof(near)), names);
 }
 
+static bool is_cpu(const struct unc_topology *top, const struct unc_tbl_cpuid *cpuid)
+{
+	return unc_cpuid_is(cpuid, top->vendor, top->family, top->model, top->stepping);
+}
+
 /* "Intel(R) Xeon(R) ..., family 6 model 0x55 stepping 4" */
 static void identity(const struct unc_topology *top, char *buf, size_t size)
 {
@@ -182,7 +187,7 @@ static bool table_of(const struct unc_table_set *set, const struct unc_topology 
 		     struct unc_table *out)
 {
 	for (size_t i = 0; table_at(set, i, out); i++)
-		if (unc_topology_is(top, out->cpuid))
+		if (is_cpu(top, out->cpuid))
 			return true;
 	return false;
 }
@@ -218,7 +223,7 @@ static int table_by_cpu(const struct unc_table_set *set, const struct unc_topolo
 	identity(top, cpu, sizeof(cpu));
 	table_at(set, 0, out);
 	for (size_t i = 0; i < out->n_known; i++)
-		if (unc_topology_is(top, &out->known[i].cpuid))
+		if (is_cpu(top, &out->known[i].cpuid))
 			return unc_fail(err, UNC_ERR_UNAVAILABLE,
 					"%s: no table yet (%s); there are tables for %s, and "
 					"UNCORE_SIM=%s simulates one",

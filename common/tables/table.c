@@ -228,3 +228,15 @@ bool unc_kernel_last(const struct unc_table *t, unsigned type, unsigned pmu, cha
 	}
 	return other && unc_kernel_pmu(t, type, pmu, last, buf, size);
 }
+
+bool unc_cpuid_is(const struct unc_tbl_cpuid *cpuid, const char *vendor, int family, int model,
+		  int stepping)
+{
+	if (strcmp(vendor, "GenuineIntel") != 0 || cpuid->family != family)
+		return false;
+	for (unsigned i = 0; i < cpuid->n_models; i++)
+		if (cpuid->models[i] == model)
+			return !cpuid->steppings ||
+			       (stepping >= 0 && stepping < 16 && cpuid->steppings >> stepping & 1);
+	return false;
+}

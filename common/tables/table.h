@@ -663,6 +663,9 @@ uint64_t unc_field_of(const struct unc_tbl_field *, uint64_t value);
 /* Bits of the control of a counter that do not choose what is counted: what any event takes, what
  * has a role, enable bits, and those that make an overflow freeze. */
 uint64_t unc_type_modifiers(const struct unc_table *, const struct unc_tbl_type *);
+/* Whether a CPU is one of them; stepping -1: not told. */
+bool unc_cpuid_is(const struct unc_tbl_cpuid *, const char *vendor, int family, int model,
+		  int stepping);
 /* The compiled-in table of this number, for as long as the library is there; false: past the last. */
 bool unc_table_built(size_t index, struct unc_table *out);
 /* The workload of this number; in the simulator only. */

@@ -58,8 +58,6 @@ static int print_counter(void *user, const struct unc_counter *c)
 	print_hex(p, "control", "CONTROL", c->control);
 	print_text(p, "event", "EVENT", c->event);
 	print_text(p, "owner", "OWNER", owner[c->owner]);
-	if (c->by)
-		print_text(p, "by", NULL, c->by);
 	if (c->uid >= 0)
 		print_integer(p, "user", "USER", c->uid);
 	else
@@ -70,6 +68,8 @@ static int print_counter(void *user, const struct unc_counter *c)
 		print_null(p, "pid");
 	print_known(p, "command", "COMMAND", c->command);
 	print_since(p, c->since);
+	if (c->by)
+		print_text(p, "by", NULL, c->by);
 	return 0;
 }
 

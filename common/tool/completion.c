@@ -211,8 +211,8 @@ static void offer_shells(struct completion *c)
 
 static void offer_access(struct completion *c)
 {
-	static const char *const methods[] = {"kernel", "msr",  "msr-safe", "pci",
-					      "mmio",   "perf", "pmu",      "direct"};
+	static const char *const methods[] = {"kernel", "broker", "msr", "msr-safe", "pci",
+					      "mmio",   "perf",   "pmu", "direct"};
 
 	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
 		offer(c, methods[i], "", "access method");

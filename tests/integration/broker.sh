@@ -121,7 +121,7 @@ if command -v strace >/dev/null; then
 fi
 measure counters && said "no unit can be looked at"
 measure stat -e imc0.DCLOCKTICKS "$UNCORE" counters --json
-said '"event":"imc.DCLOCKTICKS","owner":"kernel","by":"broker","user":12345,"pid":[0-9]*,"command":"uncore"' && said "the broker began at"
+said '"event":"imc.DCLOCKTICKS","owner":"kernel","user":12345,"pid":[0-9]*,"command":"uncore","since":null,"by":"broker"' && said "the broker began at"
 result "counters tells user, process and event"
 grep -q "<6>grant uid=12345 pid=[0-9]* cpu=0 event=uncore_imc_0/config=0x0" "$tmp/log"
 result "each grant is in the log"

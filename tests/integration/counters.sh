@@ -80,7 +80,7 @@ hold -e imc0.CAS_COUNT:RD:socket=0
 real counters -j && rows_are "libuncore imc0 3 0x400304 imc.CAS_COUNT:RD" &&
 	said '.[0].pid == $holder and .[0].command == "uncore" and
 		(.[0].since | test("^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z$")) and
-		(.[0] | keys_unsorted) == ["socket","unit","index","counter","control","event","owner","pid",
+		(.[0] | keys_unsorted) == ["socket","unit","index","counter","control","event","owner","user","pid",
 			"command","since"]'
 result $? "a session that runs: its counter, event, pid and command"
 
