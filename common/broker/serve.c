@@ -83,7 +83,8 @@ static bool sees_others(uid_t uid)
 {
 	enum { FIRST_PERSON = 1000 };
 	DIR *dir = opendir("/proc");
-	bool others = !dir;
+	/* Where root's processes do not show (ProtectProc=, hidepid=), those of users do not. */
+	bool others = !dir || access("/proc/1", F_OK) < 0;
 
 	for (struct dirent *e; dir && !others && (e = readdir(dir));) {
 		struct stat st;
