@@ -125,6 +125,53 @@ said '"event":"imc.DCLOCKTICKS","owner":"kernel","user":12345,"pid":[0-9]*,"comm
 result "counters tells user, process and event"
 grep -q "<6>grant uid=12345 pid=[0-9]* cpu=0 event=uncore_imc_0/config=0x0" "$tmp/log"
 result "each grant is in the log"
+# ---- the adapters, by the same user
+
+if [ -x "${PAPI_PREFIX:-/nonexistent}/bin/papi_command_line" ]; then
+	as_user timeout 60 "$PAPI_PREFIX/bin/papi_command_line" intel_uncore:::imc0.DCLOCKTICKS >"$tmp/out" 2>"$tmp/err"
+	grep -q '^intel_uncore:::imc0.DCLOCKTICKS :[[:space:]]*[1-9][0-9]*' "$tmp/out"
+	result "PAPI counts"
+	grep -q "grant uid=$user pid=[0-9]* cpu=0 event=uncore_imc_0/config=0x0" "$tmp/log"
+	result "by the broker"
+else
+	skip "PAPI counts" "PAPI was not built (scripts/build-papi), or PAPI_PREFIX is not set"
+fi
+plugin=$(find "$BUILD" -path '*/.libs/intel_uncore.so' | head -n 1)
+csv=$(find /usr/lib -name csv.so -path '*collectd*' 2>/dev/null | head -n 1)
+if [ -n "$plugin" ] && [ -n "$csv" ] && command -v collectd >/dev/null; then
+	mkdir -p "$tmp/plugins" "$tmp/user/csv" && cp "$plugin" "$csv" "$tmp/plugins" && chown $user "$tmp/user/csv"
+	cat >"$tmp/collectd.conf" <<-EOF
+		Hostname "node"
+		FQDNLookup false
+		BaseDir "$tmp/user"
+		PIDFile "$tmp/user/pid"
+		PluginDir "$tmp/plugins"
+		TypesDB "/usr/share/collectd/types.db"
+		Interval 0.2
+		LoadPlugin csv
+		<Plugin csv>
+		  DataDir "$tmp/user/csv"
+		</Plugin>
+		LoadPlugin intel_uncore
+		<Plugin intel_uncore>
+		  Event "imc0.DCLOCKTICKS"
+		</Plugin>
+	EOF
+	as_user collectd -f -C "$tmp/collectd.conf" >"$tmp/out" 2>"$tmp/err" &
+	daemon=$!
+	for _ in $(seq 1500); do
+		grep -qsE '^[0-9.]+,[0-9.]*[1-9]' "$tmp"/user/csv/node/intel_uncore*/* && break
+		kill -0 $daemon || break
+		sleep 0.02
+	done
+	grep -qsE '^[0-9.]+,[0-9.]*[1-9]' "$tmp"/user/csv/node/intel_uncore*/*
+	result "collectd samples"
+	kill $daemon
+	wait $daemon
+else
+	skip "collectd samples" "collectd, its plugin csv or ours is not here"
+fi
+
 stop_broker
 [ $status -eq 0 ]
 result "SIGTERM ends it with status 0"
