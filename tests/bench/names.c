@@ -207,6 +207,7 @@ void row_encode(const char *row)
 		    {"westmere-ep", NULL},
 		    {"haswell-ep", NULL},
 		    {"broadwell-ep", NULL},
+		    {"broadwell-de", NULL},
 		    {"skylake-sp", NULL},
 		    {"cascadelake-sp", NULL},
 		    {"cooperlake-sp", NULL},

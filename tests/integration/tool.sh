@@ -82,6 +82,7 @@ json '(map({(.cpu): .}) | add) as $c | $c.montecito.events >= 169 and $c.monteci
 	([$c["icelake-sp", "icelake-d"] | .events + .umasks >= 3933 and .units == 11] | all) and
 	$c["haswell-ep"].events + $c["haswell-ep"].umasks >= 1278 and $c["haswell-ep"].units == 10 and
 	$c["broadwell-ep"].events + $c["broadwell-ep"].umasks >= 1284 and $c["broadwell-ep"].units == 10 and
+	$c["broadwell-de"].events + $c["broadwell-de"].umasks >= 900 and $c["broadwell-de"].units == 7 and
 	$c["skylake-sp"].events + $c["skylake-sp"].umasks >= 2532 and $c["skylake-sp"].units == 9 and
 	([$c["cascadelake-sp", "cooperlake-sp"] | .events + .umasks >= 2643 and .units == 9] | all) and
 	$c["granite-rapids"].events + $c["granite-rapids"].umasks >= 844 and $c["granite-rapids"].units == 13 and

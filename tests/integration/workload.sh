@@ -87,7 +87,7 @@ result "a command that there is not"
 
 # What the tree has is what is made today: of one folder, for each takes seconds.
 tables=$SRCDIR/eventtables
-run -o "$tmp/again" haswell-ep broadwell-ep
+run -o "$tmp/again" haswell-ep broadwell-ep broadwell-de
 [ $status -eq 0 ] && cmp -s "$tmp/again" "$tables/haswell-ep/workload.tbl"
 result "the workload of Haswell-EP is that of its tables"
 finish
