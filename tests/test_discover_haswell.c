@@ -9,7 +9,7 @@
 #include "discover_cpu.h"
 
 /* Ids of Broadwell-EP are those of Haswell-EP and 0x4000. */
-enum { HASWELL = 0x3F, BROADWELL = 0x4F, CAPID4 = 0x94 };
+enum { HASWELL = 0x3F, BROADWELL = 0x4F, BROADWELL_DE = 0x56, CAPID4 = 0x94 };
 
 static unsigned more; /* on the ids */
 
@@ -25,7 +25,7 @@ static void function(unsigned bus, unsigned device, unsigned number, unsigned id
 
 static void begin(unsigned model, unsigned sockets)
 {
-	more = model == BROADWELL ? 0x4000 : 0;
+	more = model == HASWELL ? 0 : 0x4000;
 	fake_new(&root);
 	fake_cpus(model, sockets);
 }
@@ -166,6 +166,25 @@ static void test_one_agent(void)
 	one_agent(BROADWELL, 0);
 }
 
+/* A Xeon D of eight cores as lspci lists them (SOURCES.md): functions of R3QPI, no SBo and no link. */
+static void test_system_on_chip(void)
+{
+	begin(BROADWELL_DE, 1);
+	socket_of(0, 8, 0xffffff7f);
+	function(ubox_bus(0), 0x0b, 1, 0x2f36);
+	function(ubox_bus(0), 0x0b, 2, 0x2f37);
+	machine_open();
+	CHECK_TEXT(unc_platform_cpu(platform)->name, "broadwell-de");
+	CHECK_NUMBER(count("cbo", 0, true), 8);
+	CHECK_NUMBER(count("ha", 0, false), 1);
+	CHECK_NUMBER(count("imc", 0, false), 2);
+	CHECK_TEXT(place("imc", 0, 1), "pci 0000:7f:14.1");
+	CHECK_TEXT(place("r2pcie", 0, 0), "pci 0000:7f:10.1");
+	CHECK_NUMBER(count("ubox", 0, true) + count("pcu", 0, true) + count("irp", 0, true), 3);
+	CHECK_NUMBER(unc_platform_cpu(platform)->n_units, 7);
+	machine_close();
+}
+
 /* Without the function that tells, there are none rather than one too many: 0x734 may fault. */
 static void test_no_capid(void)
 {
@@ -257,6 +276,7 @@ int main(void)
 		{"Haswell-EP, two home agents", test_haswell},
 		{"Broadwell-EP, two home agents", test_broadwell},
 		{"one home agent", test_one_agent},
+		{"a system on a chip", test_system_on_chip},
 		{"no CAPID4", test_no_capid},
 		{"three links", test_three_links},
 		{"hidden units", test_hidden},
