@@ -199,24 +199,15 @@ void row_encode(const char *row)
 {
 	static const struct {
 		const char *cpu, *prefix;
-	} cpus[] = {{"emerald-rapids", "skx_unc_"},
-		    {"sandybridge-ep", "snbep_unc_"},
-		    {"ivybridge-ep", "ivbep_unc_"},
-		    {"montecito", NULL},
-		    {"nehalem-ep", NULL},
-		    {"westmere-ep", NULL},
-		    {"haswell-ep", NULL},
-		    {"broadwell-ep", NULL},
-		    {"broadwell-de", NULL},
-		    {"skylake-sp", NULL},
-		    {"cascadelake-sp", NULL},
-		    {"cooperlake-sp", NULL},
-		    {"icelake-sp", NULL},
-		    {"icelake-d", NULL},
-		    {"sapphire-rapids", NULL},
-		    {"granite-rapids", NULL},
-		    {"sierra-forest", NULL},
-		    {"clearwater-forest", NULL},
+	} cpus[] = {{"emerald-rapids", "skx_unc_"}, {"sandybridge-ep", "snbep_unc_"},
+		    {"ivybridge-ep", "ivbep_unc_"}, {"montecito", NULL},
+		    {"nehalem-ep", NULL},           {"westmere-ep", NULL},
+		    {"haswell-ep", NULL},           {"broadwell-ep", NULL},
+		    {"broadwell-de", NULL},         {"skylake-sp", NULL},
+		    {"cascadelake-sp", NULL},       {"cooperlake-sp", NULL},
+		    {"icelake-sp", NULL},           {"icelake-d", NULL},
+		    {"sapphire-rapids", NULL},      {"granite-rapids", NULL},
+		    {"sierra-forest", NULL},        {"clearwater-forest", NULL},
 		    {"grand-ridge", NULL}};
 	struct names names = {.text = calloc(MOST_NAMES, LONGEST)};
 	bool loaded = load();
