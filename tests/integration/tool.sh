@@ -538,4 +538,32 @@ result "stat --per-unit: a socket in hexadecimal"
 run stat -o "$tmp/none/report" -d 0.1; refused 1 "$tmp/none/report"
 result "stat: a file that cannot be written"
 
+# ---- a CPU that no table is for: one CHA in its discovery table (Intel 817509-001, tables 1-13 and 1-14)
+
+unset UNCORE_SIM
+next=$tmp/next pci=$tmp/next/sys/bus/pci/devices/0000:00:00.1
+mkdir -p "$next/proc" "$next/dev" "$pci"
+printf 'processor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 210\nmodel name : Next\nflags : fpu\nphysical id : 0\ncore id : 0\n' \
+	>"$next/proc/cpuinfo"
+
+# put FILE OFFSET OCTAL: bytes at a place.
+put()
+{
+	printf "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null
+}
+truncate -s 4096 "$pci/config"
+truncate -s 8192 "$next/dev/mem"
+put "$pci/config" 0 '\206\200\247\011'
+put "$pci/config" 16 '\000\020\000\000'
+put "$pci/config" 256 '\043\000\001\000\206\200\000\001\001\000\000\000'
+put "$next/dev/mem" 4096 '\001\003\001\000\000\000\000\000\360\057'
+put "$next/dev/mem" 4120 '\004\002\060\010\001\000\000\000\000\040'
+UNCORE_SYSROOT=$next run list -j
+[ "$status" -eq 1 ] && [ ! -s "$tmp/out" ] && grep -q '^uncore: this CPU (Next, .*the nearest by family and model is Emerald Rapids (emerald-rapids)' "$tmp/err" &&
+	grep -q '^uncore: type 0, cha of emerald-rapids: 1 unit; access msr, 4 counters of 48 bits, .* at 0x2000$' "$tmp/err"
+result "list: a CPU that no table is for, its nearest, and what its discovery table lists"
+UNCORE_SYSROOT=$next run doctor -j
+json '[.[] | select(.check == "discovery") | .ok] == [true, true] and .[0].check == "cpu" and (.[0].ok | not)'
+result "doctor -j: the same"
+
 finish
