@@ -66,9 +66,11 @@ installed()
 			echo "passed: $test"
 		done
 		test -e /usr/lib/tmpfiles.d/libuncore.conf
+		getent passwd uncored && getent group uncore
+		test -e /usr/lib/systemd/system/uncored.socket -o -e /lib/systemd/system/uncored.socket
 		test "$(stat -c %a /run/libuncore 2>/dev/null || echo none)" = 3770
 		dpkg -P libuncore0 libuncore-common libuncore-sim libuncore-dev uncore-tools collectd-plugin-intel-uncore \
-			libuncore-papi-source
+			libuncore-papi-source uncored
 		! find /usr -path "*uncore*" -newer /packages | grep .'
 }
 
