@@ -30,20 +30,21 @@ static struct unc_wire_answer answer_of(const struct broker *b, uint16_t kind)
 static bool send_answer(int to, const struct unc_wire_answer *answer, size_t rows, const int *fd,
 			size_t n)
 {
-	char control[CMSG_SPACE(UNC_WIRE_FDS * sizeof(int))] = {0};
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(UNC_WIRE_FDS * sizeof(int))];
+	} control = {.room = {0}};
 	struct iovec data = {(void *)(uintptr_t)answer,
 			     offsetof(struct unc_wire_answer, row) + rows * sizeof(answer->row[0])};
 	struct msghdr m = {.msg_iov = &data, .msg_iovlen = 1};
 
 	if (n) {
-		m.msg_control = control;
+		m.msg_control = &control;
 		m.msg_controllen = CMSG_SPACE(n * sizeof(int));
-		struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(n * sizeof(int));
-		memcpy(CMSG_DATA(c), fd, n * sizeof(int));
+		control.head.cmsg_level = SOL_SOCKET;
+		control.head.cmsg_type = SCM_RIGHTS;
+		control.head.cmsg_len = CMSG_LEN(n * sizeof(int));
+		memcpy(CMSG_DATA(&control.head), fd, n * sizeof(int));
 	}
 	return sendmsg(to, &m, MSG_NOSIGNAL | MSG_DONTWAIT) > 0;
 }

@@ -17,6 +17,7 @@ built()
 {
 	mkdir -p "$tmp/SOURCES" && cp "$tarball" "$tmp/SOURCES" && cd "$tmp" &&
 		rpmbuild -bb --nodeps --without check --define "_topdir $tmp" --define "_tmpfilesdir /usr/lib/tmpfiles.d" \
+			--define "_unitdir /usr/lib/systemd/system" --define "_sysusersdir /usr/lib/sysusers.d" \
 			--define "tmpfiles_create() systemd-tmpfiles --create %1 >/dev/null 2>&1 || :" \
 			--define "optflags -O0 -g" --define "_docdir /usr/share/doc" --define "_build_id_links none" "$spec"
 }
