@@ -60,7 +60,7 @@ static bool check_cpu(struct doctor *d)
 {
 	const struct unc_topology *t = &d->topo;
 	struct unc_error err = {0};
-	char names[300], remedy[400];
+	char names[400], remedy[600];
 
 	if (unc_topology_read(d->fs, &d->topo, &err) < 0) {
 		unc_report(d, "cpu", false, "mount /proc and /sys, or check UNCORE_SYSROOT", "%s",

@@ -149,7 +149,7 @@ void unc_cpu_names(const struct unc_table_set *set, char *buf, size_t size)
 static int table_by_name(const struct unc_table_set *set, const char *name, struct unc_table *out,
 			 struct unc_error *err)
 {
-	char names[300], near[80];
+	char names[400], near[80];
 	struct unc_nearest nearest;
 
 	unc_nearest_start(&nearest, name);
@@ -212,7 +212,7 @@ static int table_by_cpu(const struct unc_table_set *set, const struct unc_topolo
 			struct unc_table *out, struct unc_error *err)
 {
 	const char *simulates = "";
-	char names[300], cpu[120], near[160] = "";
+	char names[400], cpu[120], near[160] = "";
 	struct unc_table nearest;
 
 	if (table_of(set, top, out))

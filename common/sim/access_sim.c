@@ -140,7 +140,7 @@ const struct unc_workload *unc_sim_workload(const struct unc_table *table,
 static int find_table(struct unc_sim *sim, const char *cpu, const struct unc_table *const *tables,
 		      size_t n, struct unc_error *err)
 {
-	char list[256], near[80];
+	char list[400], near[80];
 	struct unc_buf names = UNC_BUF(list);
 	struct unc_nearest nearest;
 

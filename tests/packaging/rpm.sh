@@ -22,14 +22,14 @@ built()
 			--define "optflags -O0 -g" --define "_docdir /usr/share/doc" --define "_build_id_links none" "$spec"
 }
 
-packages="collectd-intel_uncore libuncore libuncore-devel libuncore-papi-source libuncore-sim uncore-tools"
+packages="collectd-intel_uncore libuncore libuncore-devel libuncore-papi-source libuncore-sim uncore-tools uncored"
 whole()
 {
-	found=$(rpm -qp --qf '%{NAME}\n' "$tmp"/RPMS/*/*.rpm | grep -v -e -debug | sort | tr '\n' ' ')
+	found=$(rpm -qp --qf '%{NAME}\n' "$tmp"/RPMS/*/*.rpm | grep -v -e -debug | LC_ALL=C sort | tr '\n' ' ')
 	[ "$found" = "$packages " ] || { echo "packages: $found"; return 1; }
 	rpm -qpl "$tmp"/RPMS/*/*.rpm >"$tmp/files"
 	for file in bin/uncore include/uncore.h share/man/man1/uncore.1 share/man/man3/unc_session_read.3 lib/tmpfiles.d/libuncore.conf \
-		share/libuncore/papi_component/Rules.intel_uncore; do
+		share/libuncore/papi_component/Rules.intel_uncore sbin/uncored lib/systemd/system/uncored.socket; do
 		grep "^/usr/$file" "$tmp/files" || { echo "no $file"; return 1; }
 	done
 }
