@@ -17,9 +17,11 @@ python=/usr/bin/python3 # not one of a folder that only root may enter
 shipped=$BUILD/common/broker/uncored
 build_soft
 result "the library and the broker but for one number"
+# Users may not get to where the build is.
+cp "$UNCORE" "$soft/uncore" && cp "$SRCDIR/tests/integration/broker_client.py" "$soft" && UNCORE=$soft/uncore
 begin_node || { result "a node"; finish; exit; }
 mkdir -m 700 "$tmp/user" && chown $user "$tmp/user"
-client() { timeout 300 "$python" "$SRCDIR/tests/integration/broker_client.py" "$@" >"$tmp/out" 2>"$tmp/err"; }
+client() { timeout 300 "$python" "$soft/broker_client.py" "$@" >"$tmp/out" 2>"$tmp/err"; }
 measure() { as_user timeout 60 "$UNCORE" "$@" >"$tmp/out" 2>"$tmp/err"; }
 said() { grep -q -e "$1" "$tmp/err" || grep -q -e "$1" "$tmp/out"; }
 
@@ -109,7 +111,7 @@ assert last - first <= value_of_user <= after - before, (first, last, value_of_u
 EOF
 as_user true
 timeout 60 "$python" "$tmp/between.py" setpriv --reuid $user --regid $user --clear-groups --inh-caps=-all --bounding-set=-all --no-new-privs \
-	env LD_LIBRARY_PATH="$soft:$BUILD/common/.libs" UNCORE_RUN="$tmp/user" "$UNCORE" stat --json -e imc0.DCLOCKTICKS >"$tmp/out" 2>"$tmp/err"
+	env LD_LIBRARY_PATH="$soft" UNCORE_RUN="$tmp/user" "$UNCORE" stat --json -e imc0.DCLOCKTICKS >"$tmp/out" 2>"$tmp/err"
 result "what a user counts is between what root does"
 if command -v strace >/dev/null; then
 	as_user strace -f -o "$tmp/user/trace" -e trace=execve,read,sendto,sendmsg,recvmsg,connect,exit_group \
@@ -127,14 +129,14 @@ grep -q "<6>grant uid=12345 pid=[0-9]* cpu=0 event=uncore_imc_0/config=0x0" "$tm
 result "each grant is in the log"
 # ---- the adapters, by the same user
 
-if [ -x "${PAPI_PREFIX:-/nonexistent}/bin/papi_command_line" ]; then
+if as_user test -x "${PAPI_PREFIX:-/nonexistent}/bin/papi_command_line"; then
 	as_user timeout 60 "$PAPI_PREFIX/bin/papi_command_line" intel_uncore:::imc0.DCLOCKTICKS >"$tmp/out" 2>"$tmp/err"
 	grep -q '^intel_uncore:::imc0.DCLOCKTICKS :[[:space:]]*[1-9][0-9]*' "$tmp/out"
 	result "PAPI counts"
 	grep -q "grant uid=$user pid=[0-9]* cpu=0 event=uncore_imc_0/config=0x0" "$tmp/log"
 	result "by the broker"
 else
-	skip "PAPI counts" "PAPI was not built (scripts/build-papi), or PAPI_PREFIX is not set"
+	skip "PAPI counts" "PAPI was not built (scripts/build-papi), or PAPI_PREFIX is not set, or is not for users"
 fi
 plugin=$(find "$BUILD" -path '*/.libs/intel_uncore.so' | head -n 1)
 csv=$(find /usr/lib -name csv.so -path '*collectd*' 2>/dev/null | head -n 1)
@@ -220,12 +222,12 @@ for attack in malformed fields noise sends lazy crowd shares; do
 	result "attack: $attack"
 done
 chmod 666 /run/uncored/socket
-timeout 60 "$python" "$SRCDIR/tests/integration/broker_client.py" hostile "$broker" >"$tmp/out" 2>"$tmp/err"
+timeout 60 "$python" "$soft/broker_client.py" hostile "$broker" >"$tmp/out" 2>"$tmp/err"
 result "attack: hostile"
 setpriv --reuid 65534 --regid 65534 --clear-groups "$python" -c '
 import sys; sys.path.insert(0, sys.argv[1])
 import broker_client as c
-c.refused(c.request(kind=c.ASK), "may be anybody")' "$SRCDIR/tests/integration" >"$tmp/out" 2>"$tmp/err"
+c.refused(c.request(kind=c.ASK), "may be anybody")' "$soft" >"$tmp/out" 2>"$tmp/err"
 result "attack: user 65534"
 client settle "$broker" 2>/dev/null # not a test: waits until the last are gone
 for _ in $(seq 200); do
@@ -241,14 +243,14 @@ import broker_client as c, os
 assert os.getuid() == 0
 s = c.connect()
 code, text, fds = c.ask(s, c.request(sets=[c.one_set()]))
-assert code == 0 and len(fds) == 1 and c.rows(s) == [(12345, 1)], (code, text, c.rows(s))' "$SRCDIR/tests/integration" >"$tmp/out" 2>"$tmp/err"
+assert code == 0 and len(fds) == 1 and c.rows(s) == [(12345, 1)], (code, text, c.rows(s))' "$soft" >"$tmp/out" 2>"$tmp/err"
 result "root of another user namespace is who he is outside"
 setpriv --reuid 65534 true && unshare -p -f setpriv --reuid $user --regid $user --clear-groups "$python" -c '
 import sys; sys.path.insert(0, sys.argv[1])
 import broker_client as c
 s = c.connect()
 code, text, fds = c.ask(s, c.request(sets=[c.one_set()]))
-assert code == 0 and c.rows(s) == [(12345, 1)], (code, text, c.rows(s))' "$SRCDIR/tests/integration" >"$tmp/out" 2>"$tmp/err"
+assert code == 0 and c.rows(s) == [(12345, 1)], (code, text, c.rows(s))' "$soft" >"$tmp/out" 2>"$tmp/err"
 result "one of another pid namespace counts"
 
 # Many at once, by the library.
@@ -259,7 +261,7 @@ many() # USERS EACH
 	for _uid in $(seq $user $((user + $1 - 1))); do
 		for _rank in $(seq "$2"); do
 			setpriv --reuid "$_uid" --regid $user --clear-groups --inh-caps=-all --bounding-set=-all \
-				env LD_LIBRARY_PATH="$soft:$BUILD/common/.libs" UNCORE_RUN=/nonexistent "$UNCORE" stat -e imc0.DCLOCKTICKS \
+				env LD_LIBRARY_PATH="$soft" UNCORE_RUN=/nonexistent "$UNCORE" stat -e imc0.DCLOCKTICKS \
 				sh -c "until [ -e $tmp/release ]; do sleep 0.1; done" >"$tmp/many.$_uid.$_rank" 2>&1 &
 			members="$members $!"
 		done
