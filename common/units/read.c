@@ -272,7 +272,7 @@ int unc_units_read(struct unc_units *s, enum unc_extent extent, struct unc_error
 		if (!s->read[i].error)
 			continue;
 		unc_units_unread(s, slot, slot->ctr, &s->read[i]);
-		unread++;
+		unread += slot->life != UNC_LOST; /* what is lost is taken up again */
 	}
 	for (size_t i = k; i < k + n; i++)
 		take_unit(s, &s->stamp[i]);
