@@ -1,0 +1,185 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The broker and its clients on units that have four counters and a fixed one: events as files that answer as those of
+# the kernel's driver do (fuse/driver_events.c), for software events share nothing. One of config counts 1 + (its lowest
+# four bits) a nanosecond: so a value, or what it was estimated to, lies between the time for which the command was to
+# measure and the time that it ran.
+title=broker_driver
+. "$SRCDIR/tests/integration/result.inc"
+. "$SRCDIR/tests/integration/broker.inc"
+
+serve=$BUILD/tests/fuse/driver_events
+[ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null || { skip "all of it" "needs root and a mount namespace"; finish; exit; }
+[ -x "$serve" ] && [ -w /dev/fuse ] || { skip "all of it" "needs FUSE"; finish; exit; }
+if [ -z "${UNC_BROKER_NODE-}" ]; then # again, in a namespace of its own
+	rm -rf "$tmp"
+	UNC_BROKER_NODE=1 exec unshare -m sh "$0"
+fi
+events=$tmp/events
+mkdir "$events"
+python=/usr/bin/python3
+build_soft "$events"
+result "the library and the broker but for who opens events"
+cp "$UNCORE" "$soft/uncore" && cp "$SRCDIR/tests/integration/broker_client.py" "$soft" && UNCORE=$soft/uncore
+begin_node || { result "a node"; finish; exit; }
+"$serve" "$events" 2>"$tmp/err" &
+driver=$!
+trap 'kill $broker $driver 2>/dev/null; umount -l "$events" 2>/dev/null; rm -rf "$tmp"' EXIT
+until [ -e "$events/events" ]; do
+	kill -0 $driver || { result "events as files"; finish; exit; }
+	sleep 0.02
+done
+mkdir -m 777 "$tmp/user"
+echo 'allow units=imc' >"$tmp/policy"
+start_broker "$soft/uncored" --policy "$tmp/policy"
+
+now() { date +%s%N; }
+
+# What a user measures for half a second, in the background: $tmp/user/NUMBER.out, .err and .ns, how long it took.
+user_measures() # NUMBER EVENTS
+{
+	{
+		_from=$(now)
+		setpriv --reuid $((user + $1)) --regid $user --clear-groups --inh-caps=-all --bounding-set=-all --no-new-privs \
+			env LD_LIBRARY_PATH="$soft" UNCORE_RUN=/nonexistent timeout 100 "$UNCORE" stat -d 0.5 --json-lines -e "$2" \
+			>"$tmp/user/$1.out" 2>"$tmp/user/$1.err"
+		echo $(($(now) - _from)) >"$tmp/user/$1.ns"
+	} &
+}
+
+# Whether all that users 1 to N measured is right: each of HOW_MANY values, to the rate of its event.
+right() # N HOW_MANY
+{
+	wait_for_users
+	for _n in $(seq "$1"); do
+		jq -se --argjson took "$(cat "$tmp/user/$_n.ns")" --argjson n "$2" '
+			{"imc.DCLOCKTICKS": 1, "imc.DCLK": 16, "imc.PRE_COUNT:RD": 3, "imc.DRAM_PRE_ALL": 7, "imc.DRAM_REFRESH:HIGH": 6} as $rate |
+			length == $n and all(.[]; .value >= $rate[.name] * 5e8 and .value <= $rate[.name] * $took)' \
+			"$tmp/user/$_n.out" >/dev/null || { cp "$tmp/user/$_n.out" "$tmp/out"; cp "$tmp/user/$_n.err" "$tmp/err"; return 1; }
+	done
+}
+wait_for_users()
+{
+	for _job in $jobs; do wait "$_job"; done
+	jobs=
+}
+jobs=
+users() # N EVENTS
+{
+	for _user in $(seq "$1"); do
+		user_measures "$_user" "$2"
+		jobs="$jobs $!"
+	done
+}
+share() { jq -s 'map(.share) | '"$2" "$tmp/user/$1.out"; }
+holds() { [ "$(cat "$events/events")" -eq "$1" ]; }
+four=imc0.DCLOCKTICKS,imc0.PRE_COUNT:RD,imc0.DRAM_PRE_ALL,imc0.DRAM_REFRESH:HIGH
+
+users 1 $four
+right 1 4 && [ "$(share 1 min)" = 1 ]
+result "four events have the counters of a unit"
+users 2 $four
+right 2 4 && [ "$(share 1 'min < 0.99')" = true ] && [ "$(share 2 'min < 0.99')" = true ]
+result "two users with four events each share the time, and say so"
+users 2 imc0.DCLK
+right 2 1 && [ "$(share 1 'min < 0.99')" = true ]
+result "so do two on the fixed counter, beside four that are idle"
+users 8 imc0.DCLOCKTICKS,imc0.DRAM_PRE_ALL
+right 8 2
+result "eight users at once"
+for _ in $(seq 500); do holds 0 && break; sleep 0.02; done
+holds 0
+result "no event is left of them"
+
+# ---- sets that never fit
+
+ask() { # WORDS EVENT...
+	setpriv --reuid $user --regid $user --clear-groups "$python" -c '
+import sys; sys.path.insert(0, sys.argv[1])
+import broker_client as c
+c.refused(c.request(sets=[c.one_set(events=[(int(e, 0), 0, 0) for e in sys.argv[3:]])]), sys.argv[2])' "$soft" "$@" >"$tmp/out" 2>"$tmp/err"
+}
+ask "uncore_imc_0: 5 events do not count together: the unit has 4 counters" 0 1 6 0x402 0x205
+result "five events in one set: refused with the unit and its counters"
+ask "uncore_imc_0: 2 events do not count together" 0xff 0xff
+result "a fixed counter twice: refused"
+
+# ---- root's pinned events
+
+pinned() { # N
+	"$python" -c '
+import os, sys
+fds = [os.open("%s/open/1:0:0:1:0:%x:0:0" % (sys.argv[1], i), os.O_RDONLY) for i in range(int(sys.argv[2]))]
+print(flush=True)
+sys.stdin.read()' "$events" "$1" <"$tmp/hold" >"$tmp/held" &
+	held=$!
+	exec 7>"$tmp/hold"
+	read -r _ <"$tmp/held"
+}
+mkfifo "$tmp/hold" "$tmp/held"
+pinned 3
+users 1 imc0.DCLOCKTICKS
+right 1 1 && [ "$(share 1 min)" = 1 ]
+result "beside three pinned events one counts all the time"
+exec 7>&-
+wait $held
+pinned 4
+users 1 imc0.DCLOCKTICKS
+wait_for_users
+cp "$tmp/user/1.err" "$tmp/err"
+! jq -e 'select(.value)' "$tmp/user/1.out" >/dev/null &&
+	grep -q "had the counters of imc0 .* all the time" "$tmp/user/1.err" "$tmp/user/1.out"
+result "beside four there is no value, with the reason"
+exec 7>&-
+wait $held
+
+# ---- a socket that went offline, and comes back
+
+wait_for() # FILE JQ
+{
+	for _ in $(seq 1500); do
+		jq -se "$2" "$1" >/dev/null 2>&1 && return
+		kill -0 $counting 2>/dev/null || return 1
+		sleep 0.02
+	done
+	return 1
+}
+as_user timeout 100 "$UNCORE" stat -I 100 --json-lines -e imc0.DCLOCKTICKS >"$tmp/out" 2>"$tmp/err" &
+counting=$!
+wait_for "$tmp/out" 'any(.value)'
+echo offline 0 >"$events/control"
+wait_for "$tmp/out" 'any(.value == null and (.reason | test("all CPUs of its socket went offline")))'
+result "a socket that goes offline: no value, with the reason"
+echo online 0 >"$events/control"
+wait_for "$tmp/out" '. as $row | (map(.value == null) | index(true)) as $lost | $row[$lost:] | any(.value)'
+result "and its values come back when it does"
+kill -INT $counting 2>/dev/null
+wait $counting
+jq -se 'all(.value == null or (.value > 0 and .value <= 1.5 * 1e9 * .interval))' "$tmp/out" >/dev/null
+result "none of them is wrong"
+
+# ---- many
+
+many() # PROCESSES
+{
+	rm -f "$tmp/release"
+	members=
+	for _n in $(seq "$1"); do
+		as_user env UNCORE_RUN=/nonexistent "$UNCORE" stat --json-lines -e imc0.DCLOCKTICKS \
+			sh -c "until [ -e $tmp/release ]; do sleep 0.1; done" >"$tmp/user/$_n.out" 2>"$tmp/user/$_n.err" &
+		members="$members $!"
+	done
+	client ranks "$broker" 1 "$1"
+	_rc=$?
+	touch "$tmp/release"
+	for _pid in $members; do wait "$_pid" || _rc=1; done
+	return $_rc
+}
+client() { timeout 300 "$python" "$soft/broker_client.py" "$@" >"$tmp/out" 2>"$tmp/err"; }
+many 128 && grep -h '^{' "$tmp"/user/*.err >"$tmp/out" && jq -se 'length == 128 and all(.value and .share == 1)' "$tmp/out" >/dev/null
+result "128 processes of one user share one event, each exact"
+stop_broker
+for _ in $(seq 500); do holds 0 && break; sleep 0.02; done
+holds 0
+result "no event is left of any of it"
+finish
