@@ -144,19 +144,35 @@ wait_for() # FILE JQ
 	done
 	return 1
 }
-as_user timeout 100 "$UNCORE" stat -I 100 --json-lines -e imc0.DCLOCKTICKS >"$tmp/out" 2>"$tmp/err" &
-counting=$!
-wait_for "$tmp/out" 'any(.value)'
-echo offline 0 >"$events/control"
-wait_for "$tmp/out" 'any(.value == null and (.reason | test("all CPUs of its socket went offline")))'
-result "a socket that goes offline: no value, with the reason"
-echo online 0 >"$events/control"
-wait_for "$tmp/out" '. as $row | (map(.value == null) | index(true)) as $lost | $row[$lost:] | any(.value)'
-result "and its values come back when it does"
-kill -INT $counting 2>/dev/null
-wait $counting
-jq -se 'all(.value == null or (.value > 0 and .value <= 1.5 * 1e9 * .interval))' "$tmp/out" >/dev/null
-result "none of them is wrong"
+lost_and_back() # REASON NAME HOW_IT_IS_LOST HOW_IT_COMES_BACK
+{
+	as_user timeout 100 "$UNCORE" stat -I 100 --json-lines -e imc0.DCLOCKTICKS >"$tmp/out" 2>"$tmp/err" &
+	counting=$!
+	wait_for "$tmp/out" 'any(.value)'
+	$3
+	wait_for "$tmp/out" "any(.value == null and (.reason | test(\"$1\")))"
+	result "$2: no value, with the reason"
+	$4
+	wait_for "$tmp/out" '. as $row | (map(.value == null) | index(true)) as $lost | $row[$lost:] | any(.value)'
+	result "and then values again"
+	kill -INT $counting 2>/dev/null
+	wait $counting
+	jq -se 'all(.value == null or (.value > 0 and .value <= 1.5 * 1e9 * .interval))' "$tmp/out" >/dev/null
+	result "none of them is wrong"
+}
+socket() { echo "$1 0" >"$events/control"; }
+offline() { socket offline; }
+online() { socket online; }
+other() # REQUEST: another process of the same user does it to the event that they share
+{
+	setpriv --reuid $user --regid $user --clear-groups "$python" -c '
+import sys; sys.path.insert(0, sys.argv[1])
+import broker_client as c, fcntl
+fcntl.ioctl(c.ask(c.connect(), c.request(sets=[c.one_set()]))[2][0], getattr(c, sys.argv[2]), 0)' "$soft" "$1"
+}
+disable() { other DISABLE; }
+lost_and_back "all CPUs of its socket went offline" "a socket that goes offline" offline online
+lost_and_back "another process of this user has stopped it" "an event that another process stops" disable true
 
 # ---- many
 
