@@ -77,7 +77,7 @@ static void every_cpu(void)
 			CHECK_NUMBER(of_name, n);
 			CU_ASSERT_PTR_EQUAL(unc_group_get(p, n), g);
 		}
-		CHECK_NUMBER(n, 6);
+		CHECK_NUMBER(n, 7);
 		CHECK_NUMBER(unc_group_find(p, "overview", &n), 0);
 		g = unc_group_get(p, n);
 		CHECK_NUMBER(g->passes, 1);
@@ -218,17 +218,16 @@ static void names(void)
 	size_t index = 7;
 
 	CHECK_NUMBER(unc_group_find(p, "MEMORY", &index), UNC_ERR_NOT_FOUND);
-	CHECK_TEXT(
-		unc_platform_error(p),
-		"no group MEMORY; nearest is MEM; there are OVERVIEW, MEM, L3, LINK, PCIE, ENERGY");
+	CHECK_TEXT(unc_platform_error(p), "no group MEMORY; nearest is MEM; there are OVERVIEW, "
+					  "MEM, L3, LINK, PCIE, CXL, ENERGY");
 	CHECK_NUMBER(unc_group_find(p, "qqqqqqqq", &index), UNC_ERR_NOT_FOUND);
 	CHECK_TEXT(unc_platform_error(p),
-		   "no group qqqqqqqq; there are OVERVIEW, MEM, L3, LINK, PCIE, ENERGY");
+		   "no group qqqqqqqq; there are OVERVIEW, MEM, L3, LINK, PCIE, CXL, ENERGY");
 	CHECK_NUMBER(unc_group_find(p, "LNK", &index), UNC_ERR_NOT_FOUND);
 	CHECK_TEXT(unc_platform_error(p), "no group LNK; nearest is LINK; there are OVERVIEW, "
-					  "MEM, L3, LINK, PCIE, ENERGY");
+					  "MEM, L3, LINK, PCIE, CXL, ENERGY");
 	CHECK_NUMBER(index, 7);
-	CU_ASSERT_PTR_NULL(unc_group_get(p, 6));
+	CU_ASSERT_PTR_NULL(unc_group_get(p, 7));
 	unc_platform_close(p);
 }
 

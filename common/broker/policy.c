@@ -148,7 +148,7 @@ static int read_units(struct reading *r, const char *list, bool *types, struct u
 		if (!unc_list_next(&list, name, sizeof(name)) || !known_somewhere(name, false))
 			return unc_fail(err, UNC_ERR_TABLE,
 					"units=%s: no CPU of the tables has such units; 'uncore "
-					"list --types' tells those of this one",
+					"list' tells those of this one",
 					name);
 		uint16_t type = unc_find_type(r->t, name);
 
@@ -168,7 +168,7 @@ static int allow(struct reading *r, const char *groups, const char *units, struc
 		if (!unc_list_next(&list, name, sizeof(name)) || !known_somewhere(name, true))
 			return unc_fail(err, UNC_ERR_TABLE,
 					"groups=%s: no CPU of the tables has such a group; 'uncore "
-					"list --groups' tells those of this one",
+					"groups' tells those of this one",
 					name);
 		uint16_t g = UNC_FIND(r->t, group, ((struct unc_range){0, (uint16_t)r->t->n_group}),
 				      name);

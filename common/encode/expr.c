@@ -54,13 +54,15 @@ struct unc_expr {
 
 /* In the order of the bits UNC_EXPR_TIME .. */
 static const struct {
-	char name[12];
+	char name[16];
 	uint8_t at; /* in struct unc_expr_vars */
 } variables[] = {
 	{"TIME", offsetof(struct unc_expr_vars, time)},
 	{"TSC", offsetof(struct unc_expr_vars, tsc)},
 	{"TSC_HZ", offsetof(struct unc_expr_vars, tsc_hz)},
 	{"MEMORY_PEAK", offsetof(struct unc_expr_vars, memory_peak)},
+	{"PACKAGE_ENERGY", offsetof(struct unc_expr_vars, package_energy)},
+	{"DRAM_ENERGY", offsetof(struct unc_expr_vars, dram_energy)},
 };
 
 static const struct function {

@@ -28,8 +28,8 @@ static bool expand(const char *text, const char *x, char *out, size_t size)
 static int check_unit(struct unc_table_reader *r, const char *unit)
 {
 	static const char units[][20] = {
-		"bytes",           "count", "ratio", "ns", "clocks", "hz", "bytes_per_second",
-		"count_per_second"};
+		"bytes", "joules",           "count",           "ratio", "ns", "clocks",
+		"hz",    "bytes_per_second", "count_per_second"};
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		if (strcmp(unit, units[i]) == 0)

@@ -208,6 +208,7 @@ static int add_metric(struct unc_session *s, const struct unc_name *name, const 
 {
 	const struct unc_table *t = s->platform->table;
 	const struct unc_tbl_metric *metric = &t->metric[name->metric];
+	struct unc_joules *joules[UNC_N_ENERGY] = {NULL};
 	struct unc_expr *expr;
 	double peak = 0;
 	int rc;
@@ -227,10 +228,19 @@ static int add_metric(struct unc_session *s, const struct unc_name *name, const 
 		rc = wants_of(s, expr, name, want);
 	if (rc == 0 && (unc_expr_uses(expr) & UNC_EXPR_MEMORY_PEAK) && s->platform->access)
 		rc = unc_peak_of(s->platform, name->spec.socket, &peak, &s->error);
-	if (rc == 0 && (rc = add_item(s, want, n, expr)) == 0)
-		s->item[s->n_items - 1].memory_peak = peak;
+	if (rc == 0)
+		rc = unc_joules_open(s->platform, expr, name->spec.socket, joules, &s->error);
+	if (rc == 0 && (rc = add_item(s, want, n, expr)) == 0) {
+		struct unc_session_item *item = &s->item[s->n_items - 1];
+
+		item->memory_peak = peak;
+		memcpy(item->joules, joules, sizeof(joules));
+		item->units += (unsigned)unc_joules_sockets(joules);
+		item->of += (unsigned)unc_joules_sockets(joules);
+	}
 	free(want);
 	if (rc < 0) {
+		unc_joules_close(s->platform, joules);
 		unc_error_prefix(&s->error, "%s", text);
 		unc_expr_free(expr);
 	}

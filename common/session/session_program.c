@@ -11,7 +11,8 @@ static int stop(struct unc_session *s, enum unc_extent extent, struct unc_error 
 {
 	int rc;
 
-	s->units.read_ns = 0;
+	/* Without a counter there is no last look. */
+	s->units.read_ns = s->units.n_slots ? 0 : unc_machine_now(s->platform->machine);
 	unc_units_lock(&s->units);
 	rc = unc_units_stop(&s->units, extent, err);
 	unc_units_unlock(&s->units);

@@ -29,8 +29,21 @@ static int check_times(const struct unc_session *s, struct unc_error *err)
 	return 0;
 }
 
+/* An interval that an event ends is one of the units; the kernel's PMU is read later. */
+static int check_energy(const struct unc_session *s, struct unc_error *err)
+{
+	for (size_t i = 0; i < s->n_items; i++)
+		if (unc_joules_sockets(s->item[i].joules))
+			return unc_fail(err, UNC_ERR_INVALID,
+					"%s cannot be told of intervals that an event ends",
+					s->item[i].what->metric->name);
+	return 0;
+}
+
 static int check_set(const struct unc_session *s, struct unc_error *err)
 {
+	if (check_energy(s, err) < 0)
+		return err->code;
 	if (s->flags & UNC_SESSION_FREEZE) {
 		int rc = check_times(s, err);
 

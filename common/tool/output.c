@@ -205,6 +205,7 @@ const char *unit_text(const char *unit)
 	static const char *const text[][2] = {{"hz", "Hz"},
 					      {"bytes_per_second", "B/s"},
 					      {"count_per_second", "/s"},
+					      {"joules", "J"},
 					      {"count", ""}};
 
 	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)

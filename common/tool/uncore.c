@@ -114,7 +114,8 @@ static const struct command commands[] = {
 	 "and those by which sampling freezes, need not be as they were written."},
 	{"eval", cmd_eval, OPEN_TABLES, REPORT | CPU, 1, SIZE_MAX, false, "METRIC EVENT=COUNT...",
 	 "compute a metric from counts of the events that it needs",
-	 "EVENT may be TIME (seconds), TSC (ticks), TSC_HZ or MEMORY_PEAK, too."},
+	 "EVENT may be TIME (seconds), TSC (ticks), TSC_HZ, MEMORY_PEAK, "
+	 "PACKAGE_ENERGY or DRAM_ENERGY (joules), too."},
 	{"registers", cmd_registers, OPEN_TABLES, REPORT | CPU | VALUES, 0, 0, false, "",
 	 "monitor registers of all units of a socket", ""},
 	{"completion", cmd_completion, OPEN_NOTHING, 0, 1, 1, false, "bash|zsh",
