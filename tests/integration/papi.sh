@@ -398,7 +398,8 @@ passes() # CPU PROGRAM: of PAPI's suite or ours
 enumerates()
 {
 	sim emerald-rapids env PAPI_VERBOSE=1 "$libexec/all_native_events" >out 2>err
-	grep '^PAPI Error' err | grep -v ': measured in 1 of 2 passes so far; ' >said
+	# A stop before each pass has had its turn is refused by PAPI before it stops, and so is the cleanup.
+	grep '^PAPI Error' err | grep -v -e ': measured in [12] of [23] passes so far; ' -e '^PAPI Error: Error during cleanup\.$' >said
 	head -n 5 said
 	grep -q '^Failed to add [1-9]' out && grep -q '^PASSED$' out && [ ! -s said ]
 }
