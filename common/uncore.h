@@ -49,7 +49,7 @@ extern "C" {
  * of structs; a major changes or removes something. Programs that do not choose the library they
  * are run with (plugins, or dlopen()) ask UNC_API_SERVES(unc_api_version()) before anything else.
  */
-#define UNC_API_VERSION 0x10001u
+#define UNC_API_VERSION 0x10002u
 #define UNC_API_SERVES(library)                                                                    \
 	((library) >> 16 == UNC_API_VERSION >> 16 && (library) >= UNC_API_VERSION)
 
@@ -238,6 +238,35 @@ struct unc_unit {
 
 /* Units of the machine, sorted by type, socket, index; NULL past the end. */
 UNC_API const struct unc_unit *unc_unit_get(const struct unc_platform *, size_t index);
+
+enum { UNC_BUS_MAX = 16 };
+
+/*
+ * The root bus of a PCIe stack, "0000:16", as the kernel's driver of the monitors tells it (Linux,
+ * ABI sysfs-devices-mapping: Skylake-SP to Ice Lake-SP). unit: from unc_unit_get(). bus is untouched
+ * on error.
+ * Errors: UNC_ERR_NOT_FOUND the unit is no PCIe stack; UNC_ERR_UNAVAILABLE its bus is not known, and
+ * why; UNC_ERR_STATE in a forked process.
+ */
+UNC_API int unc_unit_bus(struct unc_platform *, const struct unc_unit *unit, char bus[UNC_BUS_MAX]);
+
+/* A PCI function below a root port of a stack, by sysfs; bridges and switches are not told. */
+struct unc_device {
+	size_t size;
+	const char *address; /* "0000:17:00.0" */
+	int port;            /* of the stack: bit of the port mask of its events; -1: not known */
+	const char *names;   /* what drivers call it, "mlx5_0,eth2"; "" if none has it */
+};
+typedef int (*unc_device_fn)(void *user, const struct unc_device *);
+
+/*
+ * Walks the devices of a PCIe stack, in the order of their addresses. Devices with one port share it: events
+ * do not tell them apart. What fn gets is gone when it returns. Stops at the first non-zero return of
+ * fn and returns it. Looked up anew at each call: devices come and go, the stack and the port stay.
+ * Errors: as unc_unit_bus(); those of reading sysfs.
+ */
+UNC_API int unc_unit_devices(struct unc_platform *, const struct unc_unit *unit, unc_device_fn fn,
+			     void *user);
 
 /* How the units of a type are put together. */
 enum unc_aggregate {

@@ -131,7 +131,7 @@ static void test_layout(void)
 static void test_version(void)
 {
 	CHECK_NUMBER(unc_api_version(), UNC_API_VERSION);
-	CHECK_NUMBER(UNC_API_VERSION, 0x10001);
+	CHECK_NUMBER(UNC_API_VERSION, 0x10002);
 	CU_ASSERT(UNC_API_SERVES(unc_api_version()));
 	CU_ASSERT(UNC_API_SERVES(UNC_API_VERSION + 1)); /* has more functions */
 	CU_ASSERT(!UNC_API_SERVES(UNC_API_VERSION + 0x10000));

@@ -325,6 +325,10 @@ struct unc_tbl_type {
 	uint8_t width;    /* bits of a programmable counter */
 	uint8_t memory;   /* enum unc_memory */
 	uint8_t channels; /* of a unit */
+	/* Of PCIe stacks: */
+	uint8_t ports;     /* of a unit; 0: it is none */
+	uint8_t port_zero; /* device number of the root port of port 0 */
+	uint8_t bus_zero;  /* 1 + the unit that is on bus 0; 0: none is */
 };
 
 /* unc_tbl_umask.flags */

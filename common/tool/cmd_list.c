@@ -244,7 +244,53 @@ int cmd_list(struct unc_platform *platform, const struct args *args)
 
 /* ---- units */
 
-static void print_unit(struct printer *p, const struct unc_unit *unit)
+static int print_device(void *user, const struct unc_device *device)
+{
+	struct printer *p = user;
+	char name[64];
+
+	print_line(p);
+	print_open(p, NULL, '{');
+	if (device->port < 0)
+		print_null(p, "port");
+	else
+		print_integer(p, "port", NULL, device->port);
+	print_also(p, "LOCATION", device->port < 0 ? "  port ?" : "  port %d", device->port);
+	print_text(p, "address", NULL, device->address);
+	print_also(p, "LOCATION", "  %s", device->address);
+	print_also(p, "LOCATION", "  %s", device->names);
+	print_open(p, "names", '[');
+	for (const char *list = device->names; *list;
+	     list += strcspn(list, ",") + (list[strcspn(list, ",")] == ',')) {
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(list, ","), list);
+		print_text(p, NULL, NULL, name);
+	}
+	print_close(p);
+	print_close(p);
+	return 0;
+}
+
+/* Of a PCIe stack: its bus and what is below. */
+static void print_stack(struct printer *p, struct unc_platform *platform,
+			const struct unc_unit *unit, bool verbose)
+{
+	char bus[UNC_BUS_MAX];
+	int rc = unc_unit_bus(platform, unit, bus);
+
+	if (rc == UNC_ERR_NOT_FOUND || (p->form == TEXT && !verbose))
+		return;
+	print_known(p, "bus", NULL, rc == 0 ? bus : "");
+	print_line(p);
+	print_also(p, "LOCATION", "  %s%s", rc == 0 ? "bus " : "",
+		   rc == 0 ? bus : unc_platform_error(platform));
+	print_open(p, "devices", '[');
+	if (rc == 0)
+		unc_unit_devices(platform, unit, print_device, p);
+	print_close(p);
+}
+
+static void print_unit(struct printer *p, struct unc_platform *platform,
+		       const struct unc_unit *unit, bool verbose)
 {
 	print_row(p);
 	print_integer(p, "socket", "SOCKET", unit->socket);
@@ -256,6 +302,7 @@ static void print_unit(struct printer *p, const struct unc_unit *unit)
 	if (unit->available)
 		print_also(p, "", *unit->reason ? "ok: " : "ok");
 	print_known(p, "reason", "", unit->reason);
+	print_stack(p, platform, unit, verbose);
 	print_bool(p, "simulated", unc_platform_simulated(p->platform));
 }
 
@@ -269,7 +316,7 @@ int cmd_units(struct unc_platform *platform, const struct args *args)
 	print_start(&p, args, platform);
 	print_list(&p, NULL, TITLES, "UNIT|>SOCKET|LOCATION|ACCESS|");
 	for (; (unit = unc_unit_get(platform, n)) != NULL; n++) {
-		print_unit(&p, unit);
+		print_unit(&p, platform, unit, args->verbose);
 		available += unit->available != 0;
 	}
 	print_end(&p);

@@ -39,7 +39,7 @@
 #define LAYOUT_kernel_filter "4Q"
 #define LAYOUT_kernel_counters "IH"
 #define LAYOUT_overflow "Q2H19B"
-#define LAYOUT_type "4I38HQ5H2BQ" LAYOUT_overflow "6H3QIh2H10B"
+#define LAYOUT_type "4I38HQ5H2BQ" LAYOUT_overflow "6H3QIh2H13B"
 #define LAYOUT_fields "8H"
 #define LAYOUT_umask "4I2H2B"
 #define LAYOUT_event "3I10H2I2HI2H7B"

@@ -567,4 +567,28 @@ UNCORE_SYSROOT=$next run doctor -j
 json '[.[] | select(.check == "discovery") | .ok] == [true, true] and .[0].check == "cpu" and (.[0].ok | not)'
 result "doctor -j: the same"
 
+# ---- PCIe stacks: their buses and devices, of a machine whose sysfs has links as Linux makes them
+
+root=$tmp/stacks
+mkdir -p "$root/proc" "$root/dev/cpu/0" "$root/sys/bus/pci/devices" "$root/sys/bus/event_source/devices/uncore_iio_1" \
+	"$root/sys/devices/pci0000:16/0000:16:00.0/0000:17:00.0/net/eth2" "$root/sys/devices/pci0000:16/0000:16:00.0/0000:17:00.0/infiniband/mlx5_0"
+truncate -s 65536 "$root/dev/cpu/0/msr"
+printf 'processor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 85\nmodel name : test\nstepping : 4\nphysical id : 0\ncore id : 0\n\n' >"$root/proc/cpuinfo"
+echo 0000:16 >"$root/sys/bus/event_source/devices/uncore_iio_1/die0"
+echo 0x060400 >"$root/sys/devices/pci0000:16/0000:16:00.0/class"
+echo 0x020000 >"$root/sys/devices/pci0000:16/0000:16:00.0/0000:17:00.0/class"
+ln -s ../../../devices/pci0000:16/0000:16:00.0 "$root/sys/bus/pci/devices"
+ln -s ../../../devices/pci0000:16/0000:16:00.0/0000:17:00.0 "$root/sys/bus/pci/devices"
+UNCORE_SYSROOT=$root run units -j
+json '(.[] | select(.unit == "iio" and .index == 1) | [.bus, .devices]) ==
+	["0000:16", [{"port":0,"address":"0000:17:00.0","names":["mlx5_0","eth2"]}]]'
+result "units -j: a stack has its bus and its devices"
+json '(.[] | select(.unit == "iio" and .index == 2) | [.bus, .devices]) == [null, []] and
+	all(.[] | select(.unit != "iio"); has("bus") | not)'
+result "units -j: a bus that is not known is null"
+UNCORE_SYSROOT=$root run units -v
+grep -q 'bus 0000:16' "$tmp/out" && grep -q 'port 0  0000:17:00.0  mlx5_0,eth2' "$tmp/out" &&
+	grep -q 'the kernel does not tell which root bus the stack has' "$tmp/out"
+result "units -v: the same, and why a bus is not known"
+
 finish
