@@ -55,7 +55,7 @@ static int read_bus(struct unc_platform *p, const struct unc_instance *unit, cha
 		return unc_platform_fail(p, UNC_ERR_UNAVAILABLE,
 					 "the kernel's %s/die%d is '%s', which is no bus", pmu,
 					 unit->socket, text);
-	if (!domain && !number && (unit->index + 1u != type->bus_zero || unit->socket))
+	if (!domain && !number && (unit->index != type->bus_zero || unit->socket))
 		return unc_platform_fail(p, UNC_ERR_UNAVAILABLE,
 					 "the kernel knows of no root bus of the stack");
 	snprintf(bus, size, "%04x:%02x", domain, number);

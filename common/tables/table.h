@@ -328,7 +328,7 @@ struct unc_tbl_type {
 	/* Of PCIe stacks: */
 	uint8_t ports;     /* of a unit; 0: it is none */
 	uint8_t port_zero; /* device number of the root port of port 0 */
-	uint8_t bus_zero;  /* 1 + the unit that is on bus 0; 0: none is */
+	uint8_t bus_zero;  /* the unit that is on bus 0 */
 };
 
 /* unc_tbl_umask.flags */
