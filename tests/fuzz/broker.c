@@ -380,8 +380,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = {data, size};
 
-	if (!*policy_path)
+	if (!*policy_path) {
+		umask(077);
 		begin();
+	}
 	if (next(&in, 1) < 240)
 		talk(&in);
 	else
