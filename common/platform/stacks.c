@@ -159,11 +159,12 @@ int unc_unit_devices(struct unc_platform *p, const struct unc_unit *unit, unc_de
 	char bus[UNC_BUS_MAX], **list;
 	size_t n = 0;
 	struct walk w = {.p = p, .bus = bus, .fn = fn, .user = user};
+	const struct unc_instance *of = instance_of(p, unit);
 	int rc = unc_unit_bus(p, unit, bus);
 
-	if (rc < 0)
+	if (rc < 0 || !of)
 		return rc;
-	w.type = &p->table->type[instance_of(p, unit)->type];
+	w.type = &p->table->type[of->type];
 	list = unc_fs_list(p->fs, "%s", functions);
 	if (!list)
 		return unc_platform_fail(p, unc_fs_error(errno), "%s: %s", functions,
