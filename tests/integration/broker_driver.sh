@@ -155,7 +155,7 @@ lost_and_back() # REASON NAME HOW_IT_IS_LOST HOW_IT_COMES_BACK
 	$4
 	wait_for "$tmp/out" '. as $row | (map(.value == null) | index(true)) as $lost | $row[$lost:] | any(.value)'
 	result "and then values again"
-	kill $counting 2>/dev/null # not SIGINT, which a shell has its jobs ignore
+	pkill -u $user # not by SIGINT, which a shell has its jobs ignore
 	wait $counting
 	jq -se 'all(.value == null or (.value > 0 and .value <= 1.5 * 1e9 * .interval))' "$tmp/out" >/dev/null
 	result "none of them is wrong"
