@@ -21,7 +21,7 @@ result "the library and the broker but for one number"
 cp "$UNCORE" "$soft/uncore" && cp "$SRCDIR/tests/integration/broker_client.py" "$soft" && UNCORE=$soft/uncore
 begin_node || { result "a node"; finish; exit; }
 mkdir -m 700 "$tmp/user" && chown $user "$tmp/user"
-client() { timeout 300 "$python" "$soft/broker_client.py" "$@" >"$tmp/out" 2>"$tmp/err"; }
+client() { timeout 1200 "$python" "$soft/broker_client.py" "$@" >"$tmp/out" 2>"$tmp/err"; }
 measure() { as_user timeout 60 "$UNCORE" "$@" >"$tmp/out" 2>"$tmp/err"; }
 said() { grep -q -e "$1" "$tmp/err" || grep -q -e "$1" "$tmp/out"; }
 

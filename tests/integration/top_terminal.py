@@ -115,7 +115,8 @@ def of_frames(t, name):
 frame = of_frames(Terminal(80, 24, "-n", "2", "-I", "20", UNCORE_SIM="emerald-rapids,sockets=8"),
                   "8 sockets in 80 columns and 24 lines")
 rows = [line for line in frame if re.match(r"[0-7] ", line)]
-result(len(rows) == 16 and not any("more" in line for line in frame), "all 8 sockets, in both sections",
+# On a busy machine a note says what was read late; it is no row.
+result(len(rows) == 16 and not any("more" in line and "late" not in line for line in frame), "all 8 sockets, in both sections",
        "\n".join(frame))
 result(all(re.search(r"] {7}[▁-█]{8}$", row) for row in rows[:8]), "8 letters for the channels of each",
        "\n".join(frame))
