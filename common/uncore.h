@@ -268,6 +268,22 @@ typedef int (*unc_device_fn)(void *user, const struct unc_device *);
 UNC_API int unc_unit_devices(struct unc_platform *, const struct unc_unit *unit, unc_device_fn fn,
 			     void *user);
 
+/* A NUMA node of the machine, as the kernel tells it. */
+struct unc_node {
+	int number; /* of the kernel's; there may be gaps */
+	int socket; /* -1: not known */
+	/* of the sub-NUMA clusters of its socket, from 0; 0 too where that is one node; -1: not known */
+	int cluster;
+	const char *reason; /* why not; "" if they are known */
+};
+
+/*
+ * NUMA nodes, by number. Read when the first is asked for: what goes offline later is not seen. Index
+ * from 0; NULL past the end, and where none is known: the kernel tells of none, or the platform was
+ * opened for listing only.
+ */
+UNC_API const struct unc_node *unc_node_get(const struct unc_platform *, size_t index);
+
 /* How the units of a type are put together. */
 enum unc_aggregate {
 	UNC_AGGREGATE_SUM,
@@ -373,7 +389,7 @@ UNC_API int unc_group_find(struct unc_platform *, const char *name, size_t *inde
 /*
  * What a site knows of its machines: the file etc/libuncore/site.tbl under the root, or that which
  * $UNCORE_SITE names. It may add groups, tell what the memory of a socket can move, and which units
- * do not exist though another socket has them; its grammar is in eventtables/README.md. In a
+ * do not exist though another socket has them, and which belong to which NUMA node; its grammar is in eventtables/README.md. In a
  * program with raised privileges the file must belong to root and be writable by nobody else. A
  * simulated machine and one of another CPU (options.cpu) take from the site's own file its groups
  * only; from $UNCORE_SITE all. What is wrong there is left out: a group as a whole, what it tells

@@ -92,6 +92,8 @@ static const struct member members[] = {
 	AT(unc_group, name, 0), AT(unc_group, desc, 8), AT(unc_group, n_items, 16),
 	AT(unc_group, items, 24), AT(unc_group, passes, 32), AT(unc_group, available, 36),
 	AT(unc_group, reason, 40),
+	AT(unc_node, number, 0), AT(unc_node, socket, 4), AT(unc_node, cluster, 8),
+	AT(unc_node, reason, 16),
 	AT(unc_operation, unit, 0), AT(unc_operation, socket, 8), AT(unc_operation, index, 12),
 	AT(unc_operation, reg, 16), AT(unc_operation, space, 24), AT(unc_operation, address, 32),
 	AT(unc_operation, location, 40), AT(unc_operation, width, 48), AT(unc_operation, write, 52),
@@ -477,6 +479,7 @@ static int in_child(struct unc_platform *p, bool listed)
 	wrong |= !unc_event_get(p, 0) || !unc_type_get(p, 0) || !unc_unit_get(p, 0);
 	wrong |= (unc_field_get(p, 0, 0) != NULL) != listed;
 	wrong |= (unc_metric_get(p, 0) != NULL) != listed;
+	wrong |= (unc_node_get(p, 0) != NULL) != listed;
 	unc_platform_close(p);
 	return wrong;
 }
@@ -492,6 +495,7 @@ static void test_fork(void)
 		if (listed) {
 			CU_ASSERT_PTR_NOT_NULL(unc_field_get(p, 0, 0));
 			CU_ASSERT_PTR_NOT_NULL(unc_metric_get(p, 0));
+			CU_ASSERT_PTR_NOT_NULL(unc_node_get(p, 0));
 			CU_ASSERT_PTR_NOT_NULL(unc_group_get(p, 0));
 		}
 		/* As if a thread that is not in the child were inside of a call. */

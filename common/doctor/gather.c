@@ -42,6 +42,7 @@ static void read_registers(struct doctor *d)
 {
 	const struct unc_unit *unit;
 
+	unc_node_get(d->platform, 0);
 	unc_counters_walk(d->platform, no_counter, NULL);
 	for (size_t i = 0; (unit = unc_unit_get(d->platform, i)); i++)
 		unc_register_read(d->platform, unit, no_register, NULL);
@@ -117,7 +118,7 @@ static void tell_all(struct gather *g, const struct unc_dump *dump)
 	static const struct {
 		const char *begin, *what;
 	} group[] = {{"proc/cpuinfo", "files of CPUs"},
-		     {"sys/devices/system/cpu", "files of CPUs"},
+		     {"sys/devices/system", "files of CPUs"},
 		     {"sys/bus/pci", "files of PCI functions"},
 		     {"proc/bus/pci", "files of PCI functions"},
 		     {"sys/bus/event_source", "files of the kernel's monitors"},

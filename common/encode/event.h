@@ -9,7 +9,7 @@
 
 enum { UNC_SPEC_UMASKS = 16, UNC_SPEC_FIELDS = 16 };
 
-enum unc_node { UNC_NODE_NONE, UNC_NODE_LOCAL, UNC_NODE_REMOTE };
+enum { UNC_NODE_NONE, UNC_NODE_LOCAL, UNC_NODE_REMOTE };
 
 struct unc_spec_field {
 	uint16_t field; /* index into table->field */

@@ -68,6 +68,7 @@ struct unc_machine {
 	const struct unc_table *table; /* the only one that it can have; NULL: that of its CPU */
 	double tsc_hz;                 /* of its TSC; 0: has to be observed */
 	unsigned memory_speed;         /* of its DRAM, MT/s, where it has no SMBIOS; 0: not known */
+	unsigned clusters;             /* NUMA nodes of each socket where it is simulated */
 	bool fenced;                   /* registers are real: only a monitor's may be touched */
 	bool simulated;                /* to be said wherever numbers are shown */
 };

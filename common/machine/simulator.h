@@ -11,7 +11,7 @@
 #include "uncore.h"
 
 /* Both sides share structs in memory: higher with each change of one of them. */
-enum { UNC_SIMULATOR_VERSION = 8 };
+enum { UNC_SIMULATOR_VERSION = 9 };
 
 struct unc_simulator {
 	unsigned version;  /* UNC_SIMULATOR_VERSION when it was built; always first */

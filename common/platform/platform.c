@@ -423,7 +423,7 @@ static int read_site(struct unc_platform *p, const struct unc_options *o, struct
 			   p->table, &p->site, &p->set.wrong, err);
 	if (!named && (only_listing(o) || p->machine->simulated)) {
 		p->site.peaks = (struct unc_site_peaks){.each = 0};
-		p->site.n_absent = 0;
+		p->site.n_absent = p->site.n_nodes = 0;
 	}
 	return rc;
 }
@@ -530,6 +530,7 @@ void unc_platform_close(struct unc_platform *p)
 	unc_access_close(p->access);
 	unc_instances_free(&p->instances);
 	free(p->kernel);
+	free(p->nodes);
 	unc_machine_close(p->machine);
 	unc_fs_close(p->fs);
 	unc_site_free(&p->site);

@@ -18,6 +18,7 @@
 #include "tables/table.h"
 
 struct unc_ledger; /* host/ledger.h */
+struct unc_nodes;  /* numa.c */
 
 /* What the kernel's own driver has for a unit. */
 struct unc_kernel_unit {
@@ -74,6 +75,7 @@ struct unc_platform {
 	_Atomic(struct unc_event *) *event; /* each NULL until somebody asks for it */
 	struct unc_metric_row *metric;
 	struct unc_group_row **group; /* each NULL until somebody asks for it; of lock */
+	struct unc_nodes *nodes;      /* NULL until somebody asks for one; of lock */
 	struct unc_umask *umask;      /* NULL until somebody lists them; of lock */
 	struct unc_field *field;      /* the same; two for each: not needed, needed */
 };
@@ -148,6 +150,12 @@ const char *unc_describe_group(const struct unc_platform *, size_t index);
 int unc_peaks_find(struct unc_platform *, struct unc_error *err);
 int unc_peak_of(const struct unc_platform *, int socket, double *bytes_per_second,
 		struct unc_error *err);
+
+/* numa.c: the socket of a NUMA node. UNC_ERR_RANGE: the machine has not that node; UNC_ERR_UNAVAILABLE:
+ * its socket, or its part of it, is not known, and why. */
+int unc_numa_socket(const struct unc_platform *, int node, struct unc_error *err);
+/* The node that a unit belongs to. UNC_ERR_UNAVAILABLE: none is known, or it is of its whole socket. */
+int unc_numa_owner(const struct unc_platform *, size_t instance, struct unc_error *why);
 
 /* Keeps a sentence for unc_open_error(); returns err->code. */
 int unc_open_fail(const struct unc_error *);

@@ -37,13 +37,23 @@ struct unc_site_absent {
 	int socket;
 };
 
-/* A site's file: groups, and the peaks and gaps of its machines. */
+/* Which of its units belong to which NUMA node; socket -1: each. */
+enum { UNC_SITE_NODES = 32 };
+struct unc_site_nodes {
+	unc_str unit; /* a type */
+	int socket;
+	struct unc_tbl_nodes map;
+};
+
+/* A site's file: groups; peaks, gaps and nodes of its machines. */
 struct unc_site {
 	struct unc_table_reader *reader; /* NULL: there is no file */
 	const struct unc_table *groups;  /* only these of it; NULL likewise */
 	struct unc_site_peaks peaks;
 	struct unc_site_absent absent[UNC_SITE_SOCKETS];
 	unsigned n_absent;
+	struct unc_site_nodes nodes[UNC_SITE_NODES];
+	unsigned n_nodes;
 };
 
 /* Reads a site's file for the CPU of a table. `needed`: one that is not there is wrong. What is wrong is

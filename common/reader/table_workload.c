@@ -253,7 +253,7 @@ int unc_end_rate(struct unc_table_reader *r)
 	bool per_clock = strcmp(r->statement, "occupancy") == 0;
 	char text[UNC_SPEC_MAX];
 	double clock[UNC_N_VALUES], value[UNC_N_VALUES] = {0};
-	struct unc_tbl_rate rate = {.steady = r->w.rate.steady};
+	struct unc_tbl_rate rate = {.steady = r->w.rate.steady, .cxl = r->w.rate.cxl};
 	int rc;
 
 	for (unsigned i = 0; i < UNC_N_VALUES; i++)

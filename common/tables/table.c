@@ -176,6 +176,15 @@ const struct unc_tbl_kernel *unc_find_kernel(const struct unc_table *t,
 	return NULL;
 }
 
+const struct unc_tbl_nodes *unc_type_nodes(const struct unc_table *t,
+					   const struct unc_tbl_type *type, unsigned clusters)
+{
+	for (const struct unc_tbl_nodes *row = NULL; (row = UNC_NEXT(t, nodes, type->nodes, row));)
+		if (!row->clusters || row->clusters == clusters)
+			return row;
+	return NULL;
+}
+
 int unc_kernel_place(const struct unc_tbl_kernel *k, uint16_t reg)
 {
 	for (int i = 0; i < 4; i++)

@@ -285,6 +285,12 @@ struct unc_tbl_overflow {
 	uint8_t known;      /* the type says something of overflows */
 };
 
+/* Which units of a type belong to which sub-NUMA cluster of their socket. */
+struct unc_tbl_nodes {
+	uint8_t clusters; /* of a socket; 0: any number, each has as many units, in order */
+	uint8_t cluster[UNC_MAX_PLACES]; /* of a unit, + 1; 0: not known */
+};
+
 /* Whose accesses the units of a type count. */
 enum unc_memory { UNC_MEMORY_NONE, UNC_MEMORY_DDR, UNC_MEMORY_HBM };
 
@@ -296,6 +302,7 @@ struct unc_tbl_type {
 	struct unc_range lanes, forbids, bundles;
 	struct unc_range kernels, kernel_filters, kernel_counters;
 	struct unc_range events;
+	struct unc_range nodes;
 	struct unc_range settled; /* sets: fields that events settle where nobody gives them */
 	struct unc_range checked; /* sets: those that something must go with, or not */
 	uint64_t checked_bits;    /* all, or these have no say where none of them is set in CTL */
@@ -442,7 +449,7 @@ struct unc_table {
 /* clang-format off */
 #define UNC_TABLE_ARRAYS(X) \
 	X(cpuid) X(where) X(present) X(bar) X(part) X(reg) X(field) X(value) X(set) X(step) X(counter) X(lane) \
-	X(forbid) X(bundle) X(kernel) X(kernel_filter) X(kernel_counters) X(type) X(fields) X(umask) X(event) X(slot) X(metric) \
+	X(forbid) X(bundle) X(kernel) X(kernel_filter) X(kernel_counters) X(nodes) X(type) X(fields) X(umask) X(event) X(slot) X(metric) \
 	X(group) X(group_item) X(known)
 /* clang-format on */
 #define UNC_TABLE_ARRAY(row)                                                                       \
@@ -474,6 +481,7 @@ struct unc_tbl_rate {
 	uint8_t n_filters;
 	uint8_t steady; /* whatever the traffic */
 	uint8_t shared; /* counts the same on all sockets: a link between them, a bus of them all */
+	uint8_t cxl;    /* only where the machine has CXL memory */
 	uint64_t ctl, ctl_mask;
 	struct unc_tbl_rate_filter {
 		uint16_t reg; /* index into regs */
@@ -634,6 +642,9 @@ uint16_t unc_find_type(const struct unc_table *, const char *name);
 /* The kernel's PMU for the free-running counters of a type, or for its others; NULL: none. */
 const struct unc_tbl_kernel *unc_find_kernel(const struct unc_table *, const struct unc_tbl_type *,
 					     bool of_free);
+/* The map of a type's units to so many clusters of a socket; NULL: none is known. */
+const struct unc_tbl_nodes *unc_type_nodes(const struct unc_table *, const struct unc_tbl_type *,
+					   unsigned clusters);
 /* The name of PMU number `pmu` of a unit of this index, "uncore_cbox_3"; false: it has no such. */
 enum { UNC_KERNEL_PMUS = 2, UNC_KERNEL_NAME = 48 }; /* PMUs of a unit; bytes of a name */
 bool unc_kernel_pmu(const struct unc_table *, unsigned type, unsigned pmu, unsigned index,

@@ -38,8 +38,9 @@
 #define LAYOUT_kernel "2I2Q4H33B"
 #define LAYOUT_kernel_filter "4Q"
 #define LAYOUT_kernel_counters "IH"
+#define LAYOUT_nodes "129B"
 #define LAYOUT_overflow "Q2H19B"
-#define LAYOUT_type "4I38HQ5H2BQ" LAYOUT_overflow "6H3QIh2H13B"
+#define LAYOUT_type "4I40HQ5H2BQ" LAYOUT_overflow "6H3QIh2H13B"
 #define LAYOUT_fields "8H"
 #define LAYOUT_umask "4I2H2B"
 #define LAYOUT_event "3I10H2I2HI2H7B"
@@ -49,7 +50,7 @@
 #define LAYOUT_group_item "I"
 #define LAYOUT_known "I" LAYOUT_cpuid
 #define LAYOUT_filter "H2Q"
-#define LAYOUT_rate "2H4B2Q" LAYOUT_filter LAYOUT_filter LAYOUT_filter LAYOUT_filter "9d"
+#define LAYOUT_rate "2H5B2Q" LAYOUT_filter LAYOUT_filter LAYOUT_filter LAYOUT_filter "9d"
 #define LAYOUT_sim_unit "H2QdB"
 /* Of a table and of a workload what stands before the pointers. */
 #define HEAD_OF_TABLE "3I5H2BQ"

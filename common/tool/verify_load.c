@@ -114,8 +114,12 @@ static void add_core(struct socket *socket, int cpu)
 	socket->cpu[socket->n++] = cpu;
 	while (i < socket->nodes && socket->node[i] != node)
 		i++;
-	if (node >= 0 && i == socket->nodes && i < NODES_OF_SOCKET)
-		socket->node[socket->nodes++] = node;
+	if (node < 0 || i < socket->nodes || i == NODES_OF_SOCKET)
+		return;
+	/* In their order, as clusters of a socket are numbered. */
+	for (socket->nodes++; i > 0 && socket->node[i - 1] > node; i--)
+		socket->node[i] = socket->node[i - 1];
+	socket->node[i] = node;
 }
 
 static struct rig *read_rig(void)

@@ -46,9 +46,12 @@ static bool move(struct verify *v, const struct flow *flow, struct moved *moved)
 
 static int nodes(struct verify *v, int socket)
 {
-	(void)v;
-	(void)socket;
-	return strstr(getenv("UNCORE_SIM"), ",split=") ? 2 : 1;
+	const struct unc_node *node;
+	int n = 0;
+
+	for (size_t i = 0; (node = unc_node_get(v->platform, i)); i++)
+		n += node->socket == socket;
+	return strstr(getenv("UNCORE_SIM"), ",split=") ? 2 : n;
 }
 
 static void end(struct verify *v)

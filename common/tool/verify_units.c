@@ -149,22 +149,39 @@ static int node_at(const struct probe *p, int nodes, size_t place, double quiet)
 	return sum > quiet && per_second(&p[most].place[place]) > 0.8 * sum ? most : -1;
 }
 
+enum { MOST_UNITS = 128 };
+
+/* The line for site.tbl that says of which node each unit is; those of none saw nothing. */
+static char *line_of(const struct probe *p, const int node[MOST_UNITS], int units, int socket)
+{
+	char *line = must_print(
+		"for site.tbl: nodes unit=%.*s clusters=", (int)strcspn(p->text, "."), p->text);
+
+	for (int i = 0; i < units; i++)
+		line = node[i] < 0 ? must_add(line, "%s-", i ? "," : "")
+				   : must_add(line, "%s%d", i ? "," : "", node[i]);
+	return must_add(line, " socket=%d", socket);
+}
+
 /* What traffic of each node, p, shows of the units of a socket. A unit without memory sees none. */
 static void judge_nodes(struct verify *v, const struct probe *p, int nodes, int socket)
 {
 	double n[MOST_NODES] = {0}, units = 0, most = 0;
-	char *list[MOST_NODES] = {NULL};
+	int of[MOST_UNITS], last = 0;
+	bool even = true;
 
 	for (size_t i = 0; i < p->n; i++)
 		for (int node = 0; node < nodes && p->place[i].socket == socket; node++)
 			most = fmax(most, per_second(&p[node].place[i]));
+	memset(of, -1, sizeof(of));
 	for (size_t i = 0; i < p->n; i++) {
 		int node = p->place[i].socket == socket ? node_at(p, nodes, i, most / 20) : -1;
+		int index = p->place[i].index;
 
-		if (node < 0)
+		if (node < 0 || index >= MOST_UNITS)
 			continue;
-		list[node] = must_add(list[node], "%s%.*s%d", list[node] ? "," : "",
-				      (int)strcspn(p->text, "."), p->text, p->place[i].index);
+		of[index] = node;
+		last = index > last ? index : last;
 		n[node]++;
 		units++;
 	}
@@ -177,11 +194,10 @@ static void judge_nodes(struct verify *v, const struct probe *p, int nodes, int 
 			units > 0 ? n[node] : NAN, units / nodes, units / nodes, "",
 			must_print("a unit sees traffic of several nodes, or nodes have not as "
 				   "much memory each"));
-		if (list[node])
-			verify_note(v, must_print("for site.tbl: node %d units=%s socket=%d", node,
-						  list[node], socket));
-		free(list[node]);
+		even = even && n[node] == units / nodes;
 	}
+	if (even && units > 0)
+		verify_note(v, line_of(p, of, last + 1, socket));
 }
 
 static void check_nodes(struct verify *v, const char *need, int nodes, int socket)

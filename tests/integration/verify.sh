@@ -88,10 +88,22 @@ all_right && json 'any(.[]; .verdict == "not judged" and .reason == "there is on
 result "one socket: what needs two is not judged"
 
 UNCORE_SIM=granite-rapids,split=imc run verify -j
-all_right && json '[.[] | select(.check | endswith("alone")) | select(.verdict == "right").reason] | unique ==
-	[range(2) as $node | range(2) as $socket | "for site.tbl: node \($node) units=" +
-	 ([range(6) | "imc\(. + 6 * $node)"] | join(",")) + " socket=\($socket)"]'
+all_right && json '[.[] | select(.check | endswith("alone")) | select(.verdict == "right").reason | select(. != "")] | unique ==
+	[range(2) as $socket | "for site.tbl: nodes unit=imc clusters=0,0,0,0,0,0,1,1,1,1,1,1 socket=\($socket)"]'
 result "two nodes a socket: which memory controllers are whose"
+# The map of Granite Rapids: Linux tools/perf/arch/x86/util/pmu.c, snc3_map.
+UNCORE_SIM=granite-rapids,clusters=3 run verify -j
+all_right && json '[.[] | select(.check | endswith("alone")) | select(.verdict == "right").reason | select(. != "")] | unique ==
+	[range(2) as $socket | "for site.tbl: nodes unit=imc clusters=1,1,0,0,2,2,1,1,0,0,2,2 socket=\($socket)"]'
+result "three: the same"
+# What is printed is read.
+UNCORE_SIM=emerald-rapids,clusters=4 run verify
+all_right=$status
+sed -n 's/.*for site.tbl: //p' "$tmp/out" >"$tmp/site.tbl"
+UNCORE_SIM=emerald-rapids,clusters=4 UNCORE_SITE="$tmp/site.tbl" "$UNCORE" units >"$tmp/units" 2>"$tmp/err"
+[ $? -eq 0 ] && [ $all_right -eq 0 ] && [ "$(grep -c '^nodes unit=imc clusters=0,0,1,1,2,2,3,3 socket=[01]$' "$tmp/site.tbl")" -eq 2 ] &&
+	[ "$(wc -l <"$tmp/site.tbl")" -eq 2 ] && [ ! -s "$tmp/err" ]
+result "four: the lines are read"
 
 if command -v python3 >/dev/null; then
 	python3 -c 'import os, signal, sys
