@@ -196,6 +196,7 @@ static int build(struct unc_sim *sim, char *text, const char *node,
 		.table = sim->table,
 		.tsc_hz = sim->work->machine.tsc_hz,
 		.memory_speed = (unsigned)sim->options.memory,
+		.clusters = sim->options.no_nodes ? 0 : (unsigned)sim->options.clusters,
 		.simulated = true,
 	};
 	return 0;

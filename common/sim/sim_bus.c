@@ -22,9 +22,13 @@ void unc_sim_bus_function(struct unc_sim *sim, unsigned number, unsigned devfn, 
 {
 	struct unc_bus *bus = &sim->bus.bus;
 	struct unc_pci_function *added;
+	int clusters = sim->options.no_nodes ? 0 : (int)sim->options.clusters;
 	int cpus = unc_sim_cpus(sim), first = (int)socket * cpus;
 
-	if (sim->options.no_nodes) {
+	/* Next to it is what is of its node, the first of its socket. */
+	if (clusters) {
+		cpus /= clusters;
+	} else {
 		first = 0;
 		cpus *= (int)sim->options.sockets;
 	}
@@ -40,7 +44,7 @@ void unc_sim_bus_function(struct unc_sim *sim, unsigned number, unsigned devfn, 
 						   .device = (uint16_t)id,
 						   .kind = CLASS_SYSTEM >> 16,
 						   .numa_node =
-							   sim->options.no_nodes ? -1 : (int)socket,
+							   clusters ? (int)socket * clusters : -1,
 						   .local_cpu = first,
 						   .local_last = first + cpus - 1};
 }

@@ -29,7 +29,7 @@
 #include "host/machine.h"
 #include "sim/sim.h"
 
-enum { SIM_MAX_SOCKETS = 8, SIM_MAX_HIDDEN = 8, SIM_PHASES = 7, SIM_MAX_TABLES = 8 };
+enum { SIM_MAX_SOCKETS = 8, SIM_MAX_HIDDEN = 8, SIM_PHASES = 7, SIM_MAX_TABLES = 8, SIM_MAX_CLUSTERS = 4 };
 /* What makes counters count: time in the phases, and behind them bytes moved, as it is told. */
 enum { SIM_CAUSES = SIM_PHASES + UNC_N_FLOWS };
 
@@ -69,7 +69,7 @@ struct sim_hidden {
 /* By what the text says; sim_options.c tells what it means. */
 struct sim_options {
 	uint64_t sockets, live, seed, memory, clock, discovery, tables, frozen, wrap_soon, base,
-		kernel, no_nodes, rights;
+		kernel, clusters, cxl, no_nodes, rights;
 	double load; /* constant, if not live */
 	bool seeded;
 	struct sim_hidden hidden[SIM_MAX_HIDDEN];

@@ -30,6 +30,10 @@
  *                  other to the second: told= says of which a line is
  *   wrap=soon      all counters hold 1000000 less than where they wrap; those that a session writes
  *                  then begin in the middle of their range
+ *   clusters=N     1 .. 4 sub-NUMA clusters a socket, each a node of its own; default 1. Memory
+ *                  controllers, and what the table has a map of, belong to one of them, by the
+ *                  table's map or in order: told= says of which a line is
+ *   cxl=on         it has memory behind its CXL links, with traffic; default: none
  *   numa=off       its kernel knows no nodes, and so not what is next to a PCI function
  *   kernel=on      its kernel has PMUs for the units, see sim_kernel.c; off (default): it has none
  *   rights=perf    the caller may open events of the kernel, but use no registers, nor read memory and
@@ -78,6 +82,8 @@ static const struct option {
 	{"wrap", "soon", 0, 0, {"soon"}, AT(wrap_soon)},
 	{"base", "0 to 1000000000 seconds", 0, 1000000000, {NULL}, AT(base)},
 	{"kernel", "on or off", 0, 0, {"off", "on"}, AT(kernel)},
+	{"clusters", "1 to 4", 1, SIM_MAX_CLUSTERS, {NULL}, AT(clusters)},
+	{"cxl", "on", 0, 0, {"on"}, AT(cxl)},
 	{"numa", "off", 0, 0, {"off"}, AT(no_nodes)},
 	{"rights", "all, perf or none", 0, 0, {"all", "perf", "none"}, AT(rights)},
 };
@@ -210,7 +216,8 @@ static int take_word(struct unc_sim *sim, char *word, struct unc_error *err)
 			"discovery=ok|none|truncated|garbage|noupi, tables=1..8, hide=TYPE, "
 			"idle=TYPE, unlisted=TYPE, mislisted=TYPE:ADDRESS, twice=TYPE, "
 			"narrow=TYPE, exchanged=TYPE, sticky=TYPE, split=TYPE, frozen=SOCKET, "
-			"wrap=soon, base=SECONDS, numa=off, kernel=on|off, rights=all|perf|none",
+			"wrap=soon, base=SECONDS, clusters=1..4, cxl=on, numa=off, kernel=on|off, "
+			"rights=all|perf|none",
 			word);
 }
 
@@ -221,6 +228,7 @@ int unc_sim_options(struct unc_sim *sim, char **text, const char *node, struct u
 
 	sim->options.sockets = sim->work->machine.sockets;
 	sim->options.load = 1;
+	sim->options.clusters = 1;
 	sim->options.seed = (uint64_t)(unc_sim_noise(node, 0) * 1e15);
 	while ((word = strtok_r(NULL, ",", text)))
 		if ((rc = take_word(sim, word, err)) < 0)

@@ -6,8 +6,8 @@
  *
  * of decimal numbers. For the next NS nanoseconds threads on socket SOCKET load READ bytes from the
  * memory of socket HOME and write WRITTEN bytes to it past the caches, and devices of socket SOCKET
- * write PCIE bytes to its own memory. NODE 1 or 2: the threads' bytes are of one of the two nodes
- * of HOME's memory, which a machine with split= has; else they are evenly on both. With NS 0 that
+ * write PCIE bytes to its own memory. NODE 1 to N: the threads' bytes are of one of the nodes of
+ * HOME's memory, two with split=, else clusters=; 0: they are evenly on all of them. With NS 0 that
  * happens together with what the next line says. The machine's clock moves by these lines alone.
  * The file is looked at whenever somebody asks for the time, from where the last complete line
  * ended. After a line that cannot be understood the clock stands still and every access to a
@@ -31,9 +31,9 @@ enum number { NS, SOCKET, HOME, READ, WRITTEN, PCIE, NODE, NUMBERS, LONGEST = 12
 static const uint64_t largest =
 	1000000000000000; /* of a line's numbers: sums stay far below 2^64 */
 
-/* What each socket has moved, by way (enum unc_flow), in bytes; and what of it was of its first
- * node alone, and of its second. */
-enum { ALL, NODES = 2, PARTS };
+/* What each socket has moved, by way (enum unc_flow), in bytes; and what of it was of each of its
+ * nodes alone. */
+enum { ALL, PARTS = SIM_MAX_CLUSTERS + 1 };
 typedef uint64_t sim_moved[SIM_MAX_SOCKETS][PARTS][UNC_N_FLOWS];
 
 struct sim_told {
@@ -138,11 +138,20 @@ static bool read_line(struct sim_told *told, char text[LONGEST + 2], size_t *len
 	return true;
 }
 
-/* Adds a line to what is moved next; false: it is none. */
-static bool take_line(struct sim_told *told, uint64_t sockets, const char *text, size_t length,
-		      uint64_t *ns)
+/* Nodes of a socket's memory. */
+static unsigned nodes_of(const struct unc_sim *sim)
 {
-	uint64_t number[NUMBERS] = {0};
+	for (int i = 0; i < sim->options.n_hidden; i++)
+		if (sim->options.hidden[i].what == SIM_SPLIT)
+			return 2;
+	return (unsigned)sim->options.clusters;
+}
+
+/* Adds a line to what is moved next; false: it is none. */
+static bool take_line(const struct unc_sim *sim, const char *text, size_t length, uint64_t *ns)
+{
+	struct sim_told *told = sim->told;
+	uint64_t number[NUMBERS] = {0}, sockets = sim->options.sockets;
 	bool whole = strlen(text) == length && length <= LONGEST;
 	struct unc_buf wrong = UNC_BUF(told->wrong);
 
@@ -154,9 +163,9 @@ static bool take_line(struct sim_told *told, uint64_t sockets, const char *text,
 	else if (number[SOCKET] >= sockets || number[HOME] >= sockets)
 		unc_put(&wrong, "told=: line %u: this machine has the sockets 0 to %u: \"%.60s\"",
 			told->line, (unsigned)sockets - 1, text);
-	else if (number[NODE] > NODES)
-		unc_put(&wrong, "told=: line %u: a socket has the nodes 1 and 2: \"%.60s\"",
-			told->line, text);
+	else if (number[NODE] > nodes_of(sim))
+		unc_put(&wrong, "told=: line %u: a socket has the nodes 1 to %u: \"%.60s\"",
+			told->line, nodes_of(sim), text);
 	if (told->wrong[0])
 		return false;
 	flow(told, number);
@@ -174,8 +183,7 @@ uint64_t unc_sim_told_next(struct unc_sim *sim, uint64_t now)
 	if (!told || told->wrong[0])
 		return 0;
 	while (!ns)
-		if (!read_line(told, text, &length) ||
-		    !take_line(told, sim->options.sockets, text, length, &ns))
+		if (!read_line(told, text, &length) || !take_line(sim, text, length, &ns))
 			return 0;
 	for (unsigned socket = 0; socket < SIM_MAX_SOCKETS; socket++)
 		for (unsigned i = 0; i < PARTS * UNC_N_FLOWS; i++)
@@ -188,17 +196,21 @@ uint64_t unc_sim_told_next(struct unc_sim *sim, uint64_t now)
 	return ns;
 }
 
-/* The node that a unit belongs to, 1 or 2; 0: its socket. */
+/* The node that a unit belongs to, from 1 on; 0: its socket. */
 static unsigned node_of(const struct sim_block *block)
 {
 	const struct unc_bits *present = &block->type->present;
-	unsigned below = 0;
+	const struct unc_tbl_type *type = block->type->row;
+	unsigned below = 0, nodes = nodes_of(block->sim), n = unc_bits_count(present);
+	const struct unc_tbl_nodes *map = unc_type_nodes(block->sim->table, type, nodes);
+	bool split = unc_sim_is(block, SIM_SPLIT);
 
-	if (!unc_sim_is(block, SIM_SPLIT))
+	if (!split && (block->sim->options.clusters < 2 || n % nodes ||
+		       (!map && type->memory != UNC_MEMORY_DDR)))
 		return 0;
 	for (unsigned i = 0; i < block->index; i++)
 		below += unc_bits_has(present, i);
-	return 1 + (2 * below >= unc_bits_count(present));
+	return !split && map && map->clusters ? map->cluster[block->index] : 1 + nodes * below / n;
 }
 
 /* Bytes of a flow by now. */
@@ -216,12 +228,15 @@ static uint64_t gone_by(const struct sim_told *told, unsigned socket, unsigned p
 void unc_sim_told_moved(const struct sim_block *block, uint64_t now, uint64_t moved[UNC_N_FLOWS])
 {
 	const struct sim_told *told = block->sim->told;
-	unsigned node = node_of(block);
+	unsigned node = node_of(block), nodes = nodes_of(block->sim);
 
 	for (unsigned i = 0; i < UNC_N_FLOWS; i++) {
 		moved[i] = gone_by(told, block->moves, ALL, i, now);
-		if (node) /* half as many units share what is of its node */
-			moved[i] += gone_by(told, block->moves, node, i, now) -
-				    gone_by(told, block->moves, NODES + 1 - node, i, now);
+		if (!node)
+			continue;
+		/* Fewer units share what is of their node alone. */
+		for (unsigned of = 1; of <= nodes; of++)
+			moved[i] -= gone_by(told, block->moves, of, i, now);
+		moved[i] += nodes * gone_by(told, block->moves, node, i, now);
 	}
 }

@@ -44,6 +44,7 @@ static const char *const directories[] = {
 	"/sys/devices",
 	"/sys/devices/system",
 	"/sys/devices/system/cpu",
+	"/sys/devices/system/node",
 	"/sys/bus",
 	"/sys/bus/pci",
 	"/sys/bus/pci/devices",
@@ -69,6 +70,8 @@ static bool is_directory(const struct machine *m, const char *path)
 	    (sscanf(path, "/sys/devices/system/cpu/cpu%u/topology%n", &cpu, &used) == 1 && used &&
 	     !path[used]))
 		return cpu < machine_cpus(m);
+	if (sscanf(path, "/sys/devices/system/node/node%u%n", &cpu, &used) == 1 && !path[used])
+		return cpu < m->sim->machine.clusters * (unsigned)m->top.n_sockets;
 	if (sscanf(path, "/sys/devices/system/cpu/cpu%u/cache%n", &cpu, &used) == 1 && used &&
 	    (!path[used] || strcmp(path + used, "/index3") == 0))
 		return cpu < machine_cpus(m);

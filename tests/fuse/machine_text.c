@@ -57,6 +57,38 @@ static void cpu_list(const struct machine *m, unsigned first, unsigned end, char
 		snprintf(buf + n, size - n, "\n");
 }
 
+/* What it tells of NUMA nodes, of which a socket has some. */
+static bool node_text(const struct machine *m, const char *path, struct node *node)
+{
+	static const char system[] = "/sys/devices/system/";
+	unsigned nodes = m->sim->machine.clusters, n;
+	int used = 0;
+
+	if (!nodes || strncmp(path, system, sizeof(system) - 1) != 0)
+		return false;
+	path += sizeof(system) - 1;
+	if (strcmp(path, "node/online") == 0) {
+		snprintf(node->text, sizeof(node->text), "0-%u\n",
+			 nodes * (unsigned)m->top.n_sockets - 1);
+		return true;
+	}
+	if (sscanf(path, "node/node%u/cpulist%n", &n, &used) == 1 && used && !path[used] &&
+	    n < nodes * (unsigned)m->top.n_sockets) {
+		unsigned first = n / nodes * m->cpus, i = n % nodes;
+
+		cpu_list(m, first + i * m->cpus / nodes, first + (i + 1) * m->cpus / nodes,
+			 node->text, sizeof(node->text));
+		return true;
+	}
+	if (sscanf(path, "cpu/cpu%u/cache/index3/shared_cpu_list%n", &n, &used) == 1 && used &&
+	    !path[used] && n < machine_cpus(m) && !room_offline(m->room, n)) {
+		n = n / m->cpus * m->cpus;
+		cpu_list(m, n, n + m->cpus, node->text, sizeof(node->text));
+		return true;
+	}
+	return false;
+}
+
 bool machine_cpu_text(const struct machine *m, const char *path, struct node *node)
 {
 	char name[32];
@@ -67,6 +99,8 @@ bool machine_cpu_text(const struct machine *m, const char *path, struct node *no
 		cpu_list(m, 0, machine_cpus(m), node->text, sizeof(node->text));
 		return true;
 	}
+	if (node_text(m, path, node))
+		return true;
 	if (strcmp(path, "/sys/devices/system/cpu/present") == 0) {
 		snprintf(node->text, sizeof(node->text), "0-%u\n", machine_cpus(m) - 1);
 		return true;
