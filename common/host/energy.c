@@ -125,7 +125,8 @@ void unc_energy_read(struct unc_machine *machine, struct unc_energy *energy)
 		energy->error = ENODEV;
 	energy->enabled = r.enabled;
 	energy->seen_ns = unc_machine_now(machine);
-	energy->joules = (double)r.count * energy->scale;
+	energy->joules += (double)(r.count - energy->count) * energy->scale;
+	energy->count = r.count;
 }
 
 void unc_energy_close(struct unc_machine *machine, struct unc_energy *energy)

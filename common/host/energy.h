@@ -14,6 +14,7 @@ struct unc_energy {
 	int fd;
 	double scale;              /* joules of a count, as sysfs has it */
 	uint64_t enabled, seen_ns; /* at the last read, which `joules` is of */
+	uint64_t count;            /* of 2^32 a joule: it goes round in weeks */
 	double joules;
 	int error; /* why the last read failed, an errno value; ENODEV: its CPU went offline */
 };
