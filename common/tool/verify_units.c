@@ -163,8 +163,9 @@ static char *line_of(const struct probe *p, const int node[MOST_UNITS], int unit
 	return must_add(line, " socket=%d", socket);
 }
 
-/* What traffic of each node, p, shows of the units of a socket. A unit without memory sees none. */
-static void judge_nodes(struct verify *v, const struct probe *p, int nodes, int socket)
+/* What traffic of each node, p, shows of the units of a socket. A unit without memory sees none.
+ * tell: their line for the site is still to be told. */
+static void judge_nodes(struct verify *v, const struct probe *p, int nodes, int socket, bool tell)
 {
 	double n[MOST_NODES] = {0}, units = 0, most = 0;
 	int of[MOST_UNITS], last = 0;
@@ -196,11 +197,11 @@ static void judge_nodes(struct verify *v, const struct probe *p, int nodes, int 
 				   "much memory each"));
 		even = even && n[node] == units / nodes;
 	}
-	if (even && units > 0)
+	if (tell && even && units > 0)
 		verify_note(v, line_of(p, of, last + 1, socket));
 }
 
-static void check_nodes(struct verify *v, const char *need, int nodes, int socket)
+static void check_nodes(struct verify *v, const char *need, int nodes, int socket, bool tell)
 {
 	struct probe p[MOST_NODES] = {{.text = need}};
 	bool done = true;
@@ -212,7 +213,7 @@ static void check_nodes(struct verify *v, const char *need, int nodes, int socke
 		done = done && verify_count(v, &flow, &p[node], 1) && p[node].place;
 	}
 	if (done)
-		judge_nodes(v, p, nodes, socket);
+		judge_nodes(v, p, nodes, socket, tell);
 	else
 		verify_judge(v, must_print("units of %s on socket %d, by node", need, socket), NAN,
 			     0, 0, "", NULL);
@@ -221,15 +222,18 @@ static void check_nodes(struct verify *v, const char *need, int nodes, int socke
 
 void verify_nodes(struct verify *v)
 {
-	const char *need;
+	const char *need, *before;
 
 	for (int s = 0; s < v->sockets; s++) {
 		int nodes = v->mover->nodes(v, s);
 
+		before = "";
+
 		for (size_t i = 0; nodes > 1 && nodes <= MOST_NODES && !verify_stopped() &&
 				   (need = verify_need(v, "memory_read_bytes", i));
-		     i++)
-			check_nodes(v, need, nodes, s);
+		     i++, before = need)
+			check_nodes(v, need, nodes, s,
+				    strncmp(need, before, strcspn(need, ".") + 1) != 0);
 	}
 }
 
