@@ -228,7 +228,6 @@ void verify_nodes(struct verify *v)
 		int nodes = v->mover->nodes(v, s);
 
 		before = "";
-
 		for (size_t i = 0; nodes > 1 && nodes <= MOST_NODES && !verify_stopped() &&
 				   (need = verify_need(v, "memory_read_bytes", i));
 		     i++, before = need)
