@@ -408,7 +408,7 @@ UNC_API int unc_memory_peak(struct unc_platform *, int socket, double *bytes_per
 
 /* Part of the interface version: as large as they will be. A text has UNC_SPEC_MAX - 1 letters at
  * most. */
-enum { UNC_MAX_FILTERS = 8, UNC_SPEC_MAX = 256 };
+enum { UNC_MAX_FILTERS = 8, UNC_SPEC_MAX = 256, UNC_DEVICE_MAX = 40 };
 
 /* Where an event or a metric is measured. */
 struct unc_target {
@@ -445,6 +445,10 @@ struct unc_item {
 	int error;
 	char base[UNC_SPEC_MAX]; /* canonical text without the place: for unc_session_add_at() */
 	char name[UNC_SPEC_MAX]; /* canonical text with it */
+	int node; /* NUMA node that the text names; -1: none */
+	int port; /* of a PCIe stack, of a metric or a device; -1: none is named */
+	/* PCI function that the text names, "0000_70_00_0": `at` and `port` are where it is; "": none */
+	char device[UNC_DEVICE_MAX];
 };
 
 /*

@@ -4,6 +4,7 @@
 #include "encode/event.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -315,6 +316,39 @@ static int add_field(struct parse *p, const char *name, const char *value)
 	return 0;
 }
 
+/* Of PCIe stacks: one bit of the mask of ports. */
+int unc_spec_set_port(const struct unc_table *t, struct unc_spec *spec, int port,
+		      struct unc_error *err)
+{
+	struct parse p = {t, "", spec, err};
+	const struct unc_tbl_type *type = &t->type[spec->type];
+	unsigned ports = type->ports ? type->ports : 8;
+	uint16_t mask = find_field(&p, "ch_mask");
+	char value[32];
+
+	if (mask == UNC_NONE)
+		return unc_fail(err, UNC_ERR_INVALID,
+				"port= is of events of PCIe stacks that have a mask of ports");
+	if (port < 0 || (unsigned)port >= ports)
+		return unc_fail(err, UNC_ERR_RANGE,
+				"port=%d does not fit: a stack has ports 0 to %u", port, ports - 1);
+	for (unsigned i = 0; i < spec->n_fields; i++)
+		if (spec->field[i].field == mask)
+			return unc_fail(err, UNC_ERR_INVALID,
+					"port= and ch_mask= are both given: one says it");
+	snprintf(value, sizeof(value), "%u", 1u << port);
+	return add_field(&p, "ch_mask", value);
+}
+
+static int add_port(struct parse *p, const char *value)
+{
+	uint64_t port;
+
+	if (!unc_parse_number(value, &port) && errno != ERANGE)
+		return unc_fail(p->err, UNC_ERR_INVALID, "port=%s is not a number", value);
+	return unc_spec_set_port(p->t, p->spec, port > INT_MAX ? INT_MAX : (int)port, p->err);
+}
+
 static int place_number(const struct parse *p, const char *name, const char *value, int *out)
 {
 	uint64_t v;
@@ -370,6 +404,8 @@ static int parse_item(struct parse *p, char *item, char **next)
 			return place_number(p, "socket", value, &p->spec->socket);
 		if (unc_same(item, "unit"))
 			return place_number(p, "unit", value, &p->spec->index);
+		if (unc_same(item, "port"))
+			return add_port(p, value);
 		return add_field(p, long_name(item), value);
 	}
 	if (unc_umask_find(p->t, &p->t->event[p->spec->event], item, &umask))

@@ -62,6 +62,10 @@ int unc_spec_parse(const struct unc_table *, const char *text, struct unc_spec *
 int unc_spec_check(const struct unc_table *, const char *text, const struct unc_spec *,
 		   struct unc_error *err);
 
+/* One port of a PCIe stack, by the field of its events that is the mask of ports: UNC_ERR_INVALID
+ * where the event has none, or has a mask already; UNC_ERR_RANGE. */
+int unc_spec_set_port(const struct unc_table *, struct unc_spec *, int port, struct unc_error *err);
+
 /* Encodes for one socket of n_sockets; without err, also what only others set (decoding). On error
  * *out means nothing. */
 int unc_spec_encode(const struct unc_table *, const struct unc_spec *, int socket, int n_sockets,

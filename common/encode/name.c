@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/abi.h"
 #include "base/nearest.h"
@@ -70,23 +71,119 @@ int unc_name_no_metric(const struct unc_table *t, const char *name, struct unc_e
 			unc_tbl_str(t, t->name), unc_nearest_text(&nearest, buf, sizeof(buf)));
 }
 
-static int take_socket(const char *text, const char *item, int *socket, struct unc_error *err)
+/* ---- where */
+
+bool unc_name_address(const char *text, char out[UNC_DEVICE_MAX])
+{
+	unsigned domain = 0, bus, device, function;
+	int used = 0;
+
+	if ((sscanf(text, "%8x%*1[:_]%2x%*1[:_]%2x%*1[._]%1x%n", &domain, &bus, &device, &function,
+		    &used) == 4 &&
+	     !text[used]) ||
+	    (domain = 0, sscanf(text, "%2x%*1[:_]%2x%*1[._]%1x%n", &bus, &device, &function, &used) == 3 &&
+				 !text[used])) {
+		snprintf(out, UNC_DEVICE_MAX, "%04x_%02x_%02x_%x", domain, bus, device, function);
+		return device < 32 && function < 8;
+	}
+	return false;
+}
+
+/* A place of which an item has a number. */
+static int take_number(const char *text, const char *item, const char *what, unsigned most, int *out,
+		       struct unc_error *err)
 {
 	uint64_t value;
 
-	if (strncmp(item, "socket=", 7) != 0 || !unc_parse_number(item + 7, &value) || value > 63)
-		return unc_fail(err, UNC_ERR_INVALID, "%.*s: '%s' is not socket=N with N up to 63",
-				(int)strcspn(text, ":"), text, item);
-	*socket = (int)value;
+	if (*out >= 0)
+		return unc_fail(err, UNC_ERR_INVALID, "%s: %s is given twice", text, what);
+	if (!unc_parse_number(item, &value) || value > most)
+		return unc_fail(err, UNC_ERR_INVALID,
+				"%.*s: '%s=%s' is not %s=N with N up to %u", (int)strcspn(text, ":"),
+				text, what, item, what, most);
+	*out = (int)value;
 	return 0;
+}
+
+/* What follows "device=": an address has colons itself. Returns what is behind it. */
+static const char *take_device(const char *value, char out[UNC_DEVICE_MAX])
+{
+	char word[UNC_DEVICE_MAX];
+
+	for (size_t end = strlen(value); end; end--) {
+		if (value[end] && value[end] != ':')
+			continue;
+		snprintf(word, sizeof(word), "%.*s", (int)end, value);
+		if (end < sizeof(word) && unc_name_address(word, out))
+			return value + end;
+	}
+	snprintf(out, UNC_DEVICE_MAX, "%.*s", (int)strcspn(value, ":"), value);
+	return value + strcspn(value, ":");
+}
+
+/*
+ * node= and device= are places of the machine, of events and metrics alike: what they say goes to
+ * *name, and the text without them to `rest`.
+ */
+static int take_places(const char *text, char rest[UNC_SPEC_MAX], struct unc_name *name,
+		       struct unc_error *err)
+{
+	const char *from = text, *item, *value;
+	struct unc_buf o = unc_buf(rest, UNC_SPEC_MAX);
+	char number[24];
+	int rc = 0;
+
+	*name = (struct unc_name)UNC_NAME_ALL(-1);
+	rest[0] = '\0';
+	for (; rc == 0 && (item = strchr(from, ':')) != NULL; from = item) {
+		unc_put(&o, "%.*s", (int)(item - from), from);
+		value = item + strcspn(item, "=") + (strchr(item, '=') != NULL);
+		if (strncasecmp(item, ":node=", 6) == 0) {
+			snprintf(number, sizeof(number), "%.*s", (int)strcspn(value, ":"), value);
+			rc = take_number(text, number, "node", 4095, &name->node, err);
+			item = value + strcspn(value, ":");
+		} else if (strncasecmp(item, ":device=", 8) == 0) {
+			if (name->device[0] || !*value)
+				rc = unc_fail(err, UNC_ERR_INVALID,
+					      "%s: device= is %s", text,
+					      *value ? "given twice" : "empty");
+			item = take_device(value, name->device);
+		} else {
+			size_t length = 1 + strcspn(item + 1, ":");
+
+			unc_put(&o, "%.*s", (int)length, item);
+			item += length;
+		}
+	}
+	unc_put(&o, "%s", from);
+	if (rc == 0 && o.n >= UNC_SPEC_MAX)
+		rc = unc_fail(err, UNC_ERR_INVALID, "'%.40s...' is longer than %d letters", text,
+			      UNC_SPEC_MAX - 1);
+	return rc;
+}
+
+/* An item of a metric: it has no fields. */
+static int take_item(const char *text, char *item, struct unc_name *out, struct unc_error *err)
+{
+	if (strncasecmp(item, "port=", 5) == 0)
+		return take_number(text, item + 5, "port", 7, &out->port, err);
+	if (strncasecmp(item, "unit=", 5) == 0)
+		return take_number(text, item + 5, "unit", UNC_MAX_PLACES - 1, &out->spec.index, err);
+	if (strncasecmp(item, "socket=", 7) == 0)
+		return take_number(text, item + 7, "socket", 63, &out->spec.socket, err);
+	return unc_fail(err, UNC_ERR_INVALID,
+			"%.*s: '%s' is no place of a metric: socket=N, node=N, port=N, unit=N or "
+			"device=NAME",
+			(int)strcspn(text, ":"), text, item);
 }
 
 /* UNC_ERR_NOT_FOUND has no sentence. */
 static int find_metric(const struct unc_table *t, const char *text, struct unc_name *out,
 		       struct unc_error *err)
 {
-	struct unc_name found = {.spec = {.index = -1, .socket = -1}};
-	char name[UNC_SPEC_MAX], *colon;
+	struct unc_name found = *out;
+	char name[UNC_SPEC_MAX], *colon, *next;
+	int rc = 0;
 
 	if (strlen(text) >= sizeof(name) || text[0] == '\0')
 		return unc_fail(err, UNC_ERR_INVALID,
@@ -102,7 +199,11 @@ static int find_metric(const struct unc_table *t, const char *text, struct unc_n
 	}
 	if (found.metric < 0)
 		return UNC_ERR_NOT_FOUND;
-	int rc = colon ? take_socket(text, colon, &found.spec.socket, err) : 0;
+	for (; colon && rc == 0; colon = next) {
+		if ((next = strchr(colon, ':')) != NULL)
+			*next++ = '\0';
+		rc = take_item(text, colon, &found, err);
+	}
 	if (rc == 0)
 		*out = found;
 	return rc;
@@ -111,10 +212,12 @@ static int find_metric(const struct unc_table *t, const char *text, struct unc_n
 int unc_name_metric(const struct unc_table *t, const char *text, struct unc_name *out,
 		    struct unc_error *err)
 {
-	char name[UNC_SPEC_MAX];
+	char name[UNC_SPEC_MAX], rest[UNC_SPEC_MAX];
 	uint16_t type;
-	int rc = find_metric(t, text, out, err);
+	int rc = take_places(text, rest, out, err);
 
+	if (rc == 0)
+		rc = find_metric(t, rest, out, err);
 	if (rc != UNC_ERR_NOT_FOUND)
 		return rc;
 	split_name(t, text, name, &type);
@@ -159,11 +262,20 @@ static bool of_event(const struct unc_table *t, const char *text)
 int unc_name_parse(const struct unc_table *t, const char *text, struct unc_name *out,
 		   struct unc_error *err)
 {
-	int rc = unc_spec_parse(t, text, &out->spec, NULL);
+	char rest[UNC_SPEC_MAX];
+	int rc = take_places(text, rest, out, err);
 
-	out->metric = -1;
+	if (rc < 0)
+		return rc;
+	text = rest;
+	rc = unc_spec_parse(t, text, &out->spec, NULL);
 	if (rc == UNC_ERR_NOT_FOUND) {
-		rc = find_metric(t, text, out, err);
+		struct unc_name metric = *out;
+
+		metric.spec.index = metric.spec.socket = -1;
+		rc = find_metric(t, text, &metric, err);
+		if (rc == 0)
+			*out = metric;
 		if (rc != UNC_ERR_NOT_FOUND)
 			return rc;
 		if (out->spec.event == UNC_NONE && !of_event(t, text))
@@ -225,20 +337,34 @@ int unc_name_check(const struct unc_name *name, const char *text, int n_sockets,
 
 /* ---- the text */
 
+static void put_place(struct unc_buf *o, const char *what, int number)
+{
+	if (number >= 0)
+		unc_put(o, ":%s=%d", what, number);
+}
+
 int unc_name_format(const struct unc_table *t, const struct unc_name *name, char *buf, size_t size)
 {
 	const struct unc_tbl_metric *m;
 	struct unc_buf o = unc_buf(buf, size);
 
-	if (name->metric < 0)
-		return unc_spec_format(t, &name->spec, buf, size);
-	m = &t->metric[name->metric];
-	if (m->type != UNC_NONE)
-		unc_put(&o, "%s", unc_tbl_str(t, t->type[m->type].name));
-	if (name->spec.index >= 0)
-		unc_put(&o, "%d", name->spec.index);
-	unc_put(&o, "%s%s", m->type != UNC_NONE ? "." : "", unc_tbl_str(t, m->name));
-	if (name->spec.socket >= 0)
-		unc_put(&o, ":socket=%d", name->spec.socket);
+	if (name->metric < 0) {
+		if (unc_spec_format(t, &name->spec, buf, size) < 0)
+			return UNC_ERR_RANGE;
+		o.n = strlen(buf);
+	} else {
+		m = &t->metric[name->metric];
+		if (m->type != UNC_NONE)
+			unc_put(&o, "%s", unc_tbl_str(t, t->type[m->type].name));
+		if (name->spec.index >= 0 && m->type != UNC_NONE)
+			unc_put(&o, "%d", name->spec.index);
+		unc_put(&o, "%s%s", m->type != UNC_NONE ? "." : "", unc_tbl_str(t, m->name));
+		put_place(&o, "port", name->port);
+		put_place(&o, "unit", m->type == UNC_NONE ? name->spec.index : -1);
+		put_place(&o, "socket", name->spec.socket);
+	}
+	put_place(&o, "node", name->node);
+	if (name->device[0])
+		unc_put(&o, ":device=%s", name->device);
 	return o.n < size ? 0 : UNC_ERR_RANGE;
 }

@@ -8,7 +8,22 @@
 struct unc_name {
 	int metric;           /* index into table->metric; -1: an event */
 	struct unc_spec spec; /* of a metric: index and socket alone */
+	int node;             /* NUMA node; -1: none is named */
+	int port;             /* of a metric: of PCIe stacks; -1: all. That of an event is in its fields */
+	/* "0000_70_00_0", or as the kernel calls it until the machine was asked; "": none is named */
+	char device[UNC_DEVICE_MAX];
+	/* What the machine says where that is (platform/place.c); -1: it was not asked, or need not be */
+	struct {
+		int socket, index, port;
+	} at;
 };
+
+/* No place: all of it. */
+#define UNC_NAME_ALL(number)                                                                       \
+	{                                                                                          \
+		.metric = (number), .spec = {.index = -1, .socket = -1}, .node = -1, .port = -1,   \
+		.at = {-1, -1, -1}                                                                 \
+	}
 
 /* The name of a metric, "NAME[:socket=N]" or of one unit "type3.NAME"; or of an event too.
  * Errors: those of unc_spec_parse(). */
@@ -25,6 +40,10 @@ int unc_name_move(const struct unc_table *, const char *text, const struct unc_t
 		  struct unc_name *, struct unc_error *err);
 /* UNC_ERR_RANGE if it is on a socket that is not one of n. */
 int unc_name_check(const struct unc_name *, const char *text, int n_sockets, struct unc_error *err);
+
+/* Whether a text is the address of a PCI function, "0000:70:00.0", "70:00.0" or with '_'; then as names
+ * have it, "0000_70_00_0". */
+bool unc_name_address(const char *text, char out[UNC_DEVICE_MAX]);
 
 /* Canonical text; UNC_ERR_RANGE if it does not fit. */
 int unc_name_format(const struct unc_table *, const struct unc_name *, char *buf, size_t size);

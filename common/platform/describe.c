@@ -263,7 +263,7 @@ static int describe_metrics(struct unc_platform *p)
 		return UNC_ERR_MEMORY;
 	for (unsigned i = 0; i < t->n_metric; i++) {
 		const struct unc_tbl_metric *m = &t->metric[i];
-		const struct unc_name name = {(int)i, {.index = -1, .socket = -1}};
+		const struct unc_name name = UNC_NAME_ALL((int)i);
 		struct unc_metric_row *row = &p->metric[i];
 		char text[UNC_SPEC_MAX];
 

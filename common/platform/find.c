@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a text names, behind the public interface. */
 #include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/abi.h"
 #include "base/nearest.h"
@@ -35,7 +37,7 @@ static int find_metric(const struct unc_table *t, const char *text, size_t *inde
 
 	if (rc < 0 || (rc = unc_name_metric(t, text, &name, err)) < 0)
 		return rc;
-	if (!place && (name.spec.index >= 0 || name.spec.socket >= 0))
+	if (!place && strchr(text, ':'))
 		return unc_name_no_metric(t, text, err);
 	*index = (size_t)name.metric;
 	if (place) {
@@ -54,6 +56,13 @@ int unc_describe_item(struct unc_platform *p, const struct unc_name *name, const
 	uint16_t type = is_event ? t->event[name->spec.event].type : t->metric[name->metric].type;
 
 	out->at = (struct unc_target){sizeof(out->at), name->spec.socket, name->spec.index};
+	if (name->at.socket >= 0)
+		out->at.socket = name->at.socket;
+	if (name->at.index >= 0)
+		out->at.index = name->at.index;
+	out->node = name->node;
+	out->port = name->at.port >= 0 ? name->at.port : name->port;
+	snprintf(out->device, sizeof(out->device), "%s", name->device);
 	out->index = is_event ? name->spec.event : (size_t)name->metric;
 	if (is_event)
 		out->event = unc_event_get(p, out->index);
@@ -63,7 +72,8 @@ int unc_describe_item(struct unc_platform *p, const struct unc_name *name, const
 		return unc_no_memory(err);
 	if (type != UNC_NONE)
 		out->units_of = unc_type_name(t, unc_type_pool(t, type));
-	all.spec.socket = all.spec.index = -1;
+	all.spec.socket = all.spec.index = all.node = -1;
+	all.device[0] = '\0';
 	if (unc_name_format(t, name, out->name, sizeof(out->name)) < 0 ||
 	    unc_name_format(t, &all, out->base, sizeof(out->base)) < 0)
 		return unc_fail(err, UNC_ERR_INVALID, "%s: the canonical text is too long", text);
@@ -79,6 +89,7 @@ static int find_item(struct unc_platform *p, const char *text, struct unc_item *
 	int rc = unc_struct_check(out->size, "unc_item", err);
 
 	if (rc < 0 || (rc = unc_name_parse(t, text, &name, err)) < 0 ||
+	    (rc = unc_place_find(p, &name, text, err)) < 0 ||
 	    (p->access && (rc = unc_name_check(&name, text, p->topology.n_sockets, err)) < 0) ||
 	    (rc = unc_describe_item(p, &name, text, &found, err)) < 0)
 		return rc;
@@ -86,13 +97,14 @@ static int find_item(struct unc_platform *p, const char *text, struct unc_item *
 	return 0;
 }
 
-static int name_at(const struct unc_platform *p, const char *text, const struct unc_target *target,
+static int name_at(struct unc_platform *p, const char *text, const struct unc_target *target,
 		   char *buf, size_t size, struct unc_error *err)
 {
 	struct unc_name name;
 	int rc = unc_name_parse(p->table, text, &name, err);
 
-	if (rc < 0 || (rc = unc_name_move(p->table, text, target, &name, err)) < 0)
+	if (rc < 0 || (rc = unc_name_move(p->table, text, target, &name, err)) < 0 ||
+	    (rc = unc_place_find(p, &name, text, err)) < 0)
 		return rc;
 	if (unc_name_format(p->table, &name, buf, size) < 0)
 		return unc_fail(err, UNC_ERR_RANGE, "the text of %s needs more than %zu bytes",

@@ -139,6 +139,12 @@ int unc_describe_item(struct unc_platform *, const struct unc_name *, const char
 		      struct unc_item *out, struct unc_error *);
 /* Whether this machine has a unit that can count it; else UNC_ERR_UNAVAILABLE. */
 int unc_describe_counts(const struct unc_platform *, const struct unc_code *, struct unc_error *);
+/* place.c: asks the machine for the node or the device that a name has, if it has one; name->at. A device
+ * is called by its address from then on. Errors: as unc_numa_socket(); UNC_ERR_NOT_FOUND,
+ * UNC_ERR_UNAVAILABLE, UNC_ERR_INVALID. */
+int unc_place_find(struct unc_platform *, struct unc_name *, const char *text, struct unc_error *);
+/* Whether a node is one of several of its socket. */
+bool unc_place_is_part(const struct unc_platform *, int node);
 /* groups.c */
 int unc_describe_groups(struct unc_platform *, struct unc_error *);
 void unc_describe_groups_free(struct unc_platform *);

@@ -22,6 +22,7 @@ static unsigned last_pass(const struct unc_session *s)
 struct want {
 	struct unc_spec spec;
 	int aggregate;
+	int node; /* -1: all */
 };
 
 /* All of these measures in one pass. On error nothing is left behind. */
@@ -32,7 +33,7 @@ static int fit_together(struct unc_session *s, const struct want *want, size_t n
 
 	for (size_t i = 0; i < n; i++) {
 		measure[i] = (uint32_t)s->n_measures;
-		int rc = unc_session_add_measure(s, &want[i].spec, pass, want[i].aggregate);
+		int rc = unc_session_add_measure(s, &want[i].spec, want[i].node, pass, want[i].aggregate);
 
 		if (rc < 0) {
 			unc_session_roll_back(s, before);
@@ -158,13 +159,28 @@ static int add_item(struct unc_session *s, const struct want *want, size_t n, st
 	return 0;
 }
 
-static int add_event(struct unc_session *s, const struct unc_spec *spec)
+/* An event at the place of a name. */
+static int put_at(struct unc_session *s, const struct unc_name *name, struct want *want)
 {
-	struct want want = {.spec = *spec, .aggregate = UNC_EXPR_AS_EVENT};
-	struct unc_code code;
-	int rc = unc_spec_encode(s->platform->table, spec, 0, unc_platform_nodes(s->platform),
-				 &code, &s->error);
+	int port = name->at.port >= 0 ? name->at.port : name->port;
 
+	want->node = name->node;
+	if (name->at.socket >= 0)
+		want->spec.socket = name->at.socket;
+	if (name->at.index >= 0)
+		want->spec.index = name->at.index;
+	return port < 0 ? 0 : unc_spec_set_port(s->platform->table, &want->spec, port, &s->error);
+}
+
+static int add_event(struct unc_session *s, const struct unc_name *name)
+{
+	struct want want = {.spec = name->spec, .aggregate = UNC_EXPR_AS_EVENT};
+	struct unc_code code;
+	int rc = put_at(s, name, &want);
+
+	if (rc == 0)
+		rc = unc_spec_encode(s->platform->table, &want.spec, 0,
+				     unc_platform_nodes(s->platform), &code, &s->error);
 	return rc < 0 ? rc : add_item(s, &want, 1, NULL);
 }
 
@@ -175,6 +191,7 @@ static int wants_of(struct unc_session *s, const struct unc_expr *expr, const st
 {
 	const struct unc_table *t = s->platform->table;
 	int socket = name->spec.socket, index = name->spec.index;
+	uint16_t type = t->metric[name->metric].type;
 
 	for (size_t i = 0; i < unc_expr_refs(expr); i++) {
 		const struct unc_expr_ref *ref = unc_expr_ref(expr, i);
@@ -185,8 +202,16 @@ static int wants_of(struct unc_session *s, const struct unc_expr *expr, const st
 		want[i].aggregate = ref->aggregate;
 		if (socket >= 0)
 			want[i].spec.socket = socket;
-		if (index >= 0 && want[i].spec.type == t->metric[name->metric].type)
+		/* One unit of a portable metric: all that it counts must be of that type. */
+		if (i == 0 && type == UNC_NONE)
+			type = want[0].spec.type;
+		if (index >= 0 && want[i].spec.type == type)
 			want[i].spec.index = index;
+		else if (index >= 0 && t->metric[name->metric].type == UNC_NONE)
+			return unc_fail(&s->error, UNC_ERR_INVALID,
+					"it is of no single unit type: it has no unit %d", index);
+		if ((rc = put_at(s, name, &want[i])) < 0)
+			return rc;
 	}
 	return 0;
 }
@@ -204,8 +229,25 @@ static bool enough_scratch(struct unc_session *s, size_t n)
 	return true;
 }
 
+/* What is known of a socket only, where a name is of less. */
+static int check_whole(struct unc_session *s, const struct unc_name *name, const struct unc_expr *expr)
+{
+	unsigned of_socket = UNC_EXPR_MEMORY_PEAK | UNC_EXPR_PACKAGE_ENERGY | UNC_EXPR_DRAM_ENERGY;
+
+	if (!(unc_expr_uses(expr) & of_socket))
+		return 0;
+	if (name->port >= 0 || name->at.port >= 0 || name->spec.index >= 0)
+		return unc_fail(&s->error, UNC_ERR_INVALID, "it is of sockets, not of units or ports");
+	if (name->node >= 0 && unc_place_is_part(s->platform, name->node))
+		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE,
+				"it is known of sockets only, and node %d is a part of socket %d",
+				name->node, name->at.socket);
+	return 0;
+}
+
 static int add_metric(struct unc_session *s, const struct unc_name *name, const char *text)
 {
+	int socket = name->at.socket >= 0 ? name->at.socket : name->spec.socket;
 	const struct unc_table *t = s->platform->table;
 	const struct unc_tbl_metric *metric = &t->metric[name->metric];
 	struct unc_joules *joules[UNC_N_ENERGY] = {NULL};
@@ -225,11 +267,13 @@ static int add_metric(struct unc_session *s, const struct unc_name *name, const 
 	if (!want || !enough_scratch(s, n))
 		rc = unc_no_memory(&s->error);
 	if (rc == 0)
+		rc = check_whole(s, name, expr);
+	if (rc == 0)
 		rc = wants_of(s, expr, name, want);
 	if (rc == 0 && (unc_expr_uses(expr) & UNC_EXPR_MEMORY_PEAK) && s->platform->access)
-		rc = unc_peak_of(s->platform, name->spec.socket, &peak, &s->error);
+		rc = unc_peak_of(s->platform, socket, &peak, &s->error);
 	if (rc == 0)
-		rc = unc_joules_open(s->platform, expr, name->spec.socket, joules, &s->error);
+		rc = unc_joules_open(s->platform, expr, socket, joules, &s->error);
 	if (rc == 0 && (rc = add_item(s, want, n, expr)) == 0) {
 		struct unc_session_item *item = &s->item[s->n_items - 1];
 
@@ -266,7 +310,7 @@ static int add_counted(struct unc_session *s, const struct unc_name *name, const
 
 	if (rc < 0)
 		return rc;
-	return name->metric < 0 ? add_event(s, &name->spec) : add_metric(s, name, text);
+	return name->metric < 0 ? add_event(s, name) : add_metric(s, name, text);
 }
 
 int unc_session_add_name(struct unc_session *s, const struct unc_name *name, const char *text,

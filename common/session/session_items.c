@@ -299,8 +299,20 @@ static void drop_needless(const struct unc_session *s, struct unc_measure *m, bo
 	m->n_missing = n;
 }
 
-int unc_session_add_measure(struct unc_session *s, const struct unc_spec *spec, unsigned pass,
-			    int aggregate)
+/* Whether a unit is of the node that is asked for (-1: all are), or why nobody knows. */
+static int of_node(struct unc_session *s, size_t instance, int node, const char *name)
+{
+	int owner = node < 0 ? node : unc_numa_owner(s->platform, instance, &s->error);
+
+	if (node >= 0 && owner < 0) {
+		unc_error_prefix(&s->error, "%s of node %d", name, node);
+		return owner;
+	}
+	return owner == node;
+}
+
+int unc_session_add_measure(struct unc_session *s, const struct unc_spec *spec, int node,
+			    unsigned pass, int aggregate)
 {
 	const struct unc_platform *p = s->platform;
 	char name[UNC_SPEC_MAX];
@@ -322,6 +334,11 @@ int unc_session_add_measure(struct unc_session *s, const struct unc_spec *spec, 
 
 		if (!selected(s, spec, u))
 			continue;
+		if ((rc = of_node(s, i, node, name)) <= 0) {
+			if (rc < 0)
+				return rc;
+			continue;
+		}
 		if (encoded_for < 0 || (code.by_socket && encoded_for != u->socket)) {
 			rc = unc_spec_encode(p->table, spec, u->socket, unc_platform_nodes(p),
 					     &code, &s->error);

@@ -83,6 +83,8 @@ static int add_series(struct unc_session *s, const char *text, const struct unc_
 	if (rc == 0)
 		rc = unc_name_move(t, text, target, &series->name, &s->error);
 	if (rc == 0)
+		rc = unc_place_find(s->platform, &series->name, text, &s->error);
+	if (rc == 0)
 		rc = unc_describe_item(s->platform, &series->name, text, &series->what, &s->error);
 	if (rc == 0)
 		rc = add_places(s, series, per);

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Places that the machine has to be asked for: NUMA nodes, and devices by the ports that they are below. */
+#include <string.h>
+
+#include "base/nearest.h"
+#include "base/text.h"
+#include "encode/name.h"
+#include "platform/platform.h"
+
+/* A device that is looked for, among those of all stacks. */
+struct search {
+	const struct unc_instance *stack;
+	const char *address; /* NULL: by one of its names */
+	const char *name;
+	struct unc_nearest nearest;
+	unsigned found;
+	struct unc_name *out;
+};
+
+/* Whether one of the names "mlx5_0,eth2" is that which is looked for. */
+static bool has_name(struct search *s, const char *names)
+{
+	char name[UNC_DEVICE_MAX];
+	bool has = false;
+
+	while (names && unc_list_next(&names, name, sizeof(name))) {
+		has |= strcmp(name, s->name) == 0;
+		unc_nearest_try(&s->nearest, name);
+	}
+	return has;
+}
+
+static int look(void *user, const struct unc_device *device)
+{
+	struct search *s = user;
+	char address[UNC_DEVICE_MAX];
+
+	if (!unc_name_address(device->address, address) ||
+	    (s->address ? strcmp(address, s->address) != 0
+			: !device->names[0] || !has_name(s, device->names)))
+		return 0;
+	s->found++;
+	snprintf(s->out->device, sizeof(s->out->device), "%s", address);
+	s->out->at.socket = s->stack->socket;
+	s->out->at.index = (int)s->stack->index;
+	s->out->at.port = device->port;
+	return 0;
+}
+
+static int fail_device(struct unc_platform *p, struct search *s, const char *text,
+		       const char *unknown, struct unc_error *err)
+{
+	char buf[100];
+
+	if (s->found > 1)
+		return unc_fail(err, UNC_ERR_INVALID,
+				"%s: %u devices are called %s; their bus address names one", text,
+				s->found, s->name);
+	if (s->found)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"%s: which port of its stack the device is below is not known",
+				text);
+	if (unknown[0])
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"%s: the device is below no stack whose root bus is known; of "
+				"others: %s",
+				text, unknown);
+	if (!p->instances.n)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s: this machine has no units", text);
+	return unc_fail(err, UNC_ERR_NOT_FOUND,
+			"%s: no PCIe stack has such a device%s; 'uncore units -v' lists them", text,
+			s->address ? "" : unc_nearest_text(&s->nearest, buf, sizeof(buf)));
+}
+
+static int find_device(struct unc_platform *p, struct unc_name *name, const char *text,
+		       struct unc_error *err)
+{
+	char wanted[UNC_DEVICE_MAX], address[UNC_DEVICE_MAX], unknown[UNC_ERROR_MAX] = "";
+	struct search s = {.name = wanted, .out = name};
+
+	memcpy(wanted, name->device, sizeof(wanted));
+	s.address = unc_name_address(wanted, address) ? address : NULL;
+	unc_nearest_start(&s.nearest, wanted);
+	for (size_t i = 0; i < p->instances.n; i++) {
+		s.stack = &p->instances.unit[i];
+		if (!p->table->type[s.stack->type].ports)
+			continue;
+		if (unc_unit_devices(p, unc_unit_get(p, i), look, &s) < 0 && !unknown[0])
+			snprintf(unknown, sizeof(unknown), "%s", unc_platform_error(p));
+	}
+	if (s.found == 1 && name->at.port >= 0)
+		return 0;
+	return fail_device(p, &s, text, unknown, err);
+}
+
+bool unc_place_is_part(const struct unc_platform *p, int node)
+{
+	const struct unc_node *mine = NULL, *other;
+
+	for (size_t i = 0; (other = unc_node_get(p, i)) != NULL; i++)
+		mine = other->number == node ? other : mine;
+	for (size_t i = 0; mine && (other = unc_node_get(p, i)) != NULL; i++)
+		if (other != mine && other->socket == mine->socket)
+			return true;
+	return false;
+}
+
+int unc_place_find(struct unc_platform *p, struct unc_name *name, const char *text,
+		   struct unc_error *err)
+{
+	int rc = 0;
+
+	if (name->node < 0 && !name->device[0])
+		return 0;
+	if (!p->access)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"%s: node= and device= name places of a machine, and the platform "
+				"was opened for listing only",
+				text);
+	if (name->device[0] && (name->spec.socket >= 0 || name->spec.index >= 0 ||
+				name->port >= 0 || name->node >= 0))
+		return unc_fail(err, UNC_ERR_INVALID,
+				"%s: device= is a place already: no socket=, node=, unit= or port= "
+				"beside it",
+				text);
+	if (name->device[0])
+		return find_device(p, name, text, err);
+	rc = unc_numa_socket(p, name->node, err);
+	if (rc < 0) {
+		unc_error_prefix(err, "%s", text);
+		return rc;
+	}
+	if (name->spec.socket >= 0 && name->spec.socket != rc)
+		return unc_fail(err, UNC_ERR_INVALID, "%s: node %d is of socket %d", text,
+				name->node, rc);
+	name->at.socket = rc;
+	return 0;
+}
