@@ -445,8 +445,8 @@ struct unc_item {
 	int error;
 	char base[UNC_SPEC_MAX]; /* canonical text without the place: for unc_session_add_at() */
 	char name[UNC_SPEC_MAX]; /* canonical text with it */
-	int node; /* NUMA node that the text names; -1: none */
-	int port; /* of a PCIe stack, of a metric or a device; -1: none is named */
+	int node;                /* NUMA node that the text names; -1: none */
+	int port;                /* of a PCIe stack, of a metric or a device; -1: none is named */
 	/* PCI function that the text names, "0000_70_00_0": `at` and `port` are where it is; "": none */
 	char device[UNC_DEVICE_MAX];
 };
@@ -570,11 +570,15 @@ UNC_API int unc_session_add(struct unc_session *, const char *text, int *id);
 UNC_API int unc_session_add_at(struct unc_session *, const char *text,
 			       const struct unc_target *target, int *id);
 
-/* At which places unc_session_add_each() adds; neither of the first two: once, as it is named. */
+/* At which places unc_session_add_each() adds; none but LACKING: once, as it is named. */
 enum {
-	UNC_EACH_SOCKET = 1, /* on each socket */
-	UNC_EACH_UNIT = 2,   /* on each unit; what is of no single unit type on each socket */
-	UNC_EACH_LACKING = 4 /* also what can be counted at none of them */
+	UNC_EACH_SOCKET = 1,  /* on each socket */
+	UNC_EACH_UNIT = 2,    /* on each unit; what is of no single unit type on each socket */
+	UNC_EACH_LACKING = 4, /* also what can be counted at none of them */
+	UNC_EACH_NODE = 8,    /* on each NUMA node (unc_node_get()) */
+	/* at each port of a PCIe stack that has devices below it, named by the first of them; each port
+	 * of a stack of which they are not known; what has no ports on each socket */
+	UNC_EACH_DEVICE = 16
 };
 
 /*

@@ -81,8 +81,9 @@ bool unc_name_address(const char *text, char out[UNC_DEVICE_MAX])
 	if ((sscanf(text, "%8x%*1[:_]%2x%*1[:_]%2x%*1[._]%1x%n", &domain, &bus, &device, &function,
 		    &used) == 4 &&
 	     !text[used]) ||
-	    (domain = 0, sscanf(text, "%2x%*1[:_]%2x%*1[._]%1x%n", &bus, &device, &function, &used) == 3 &&
-				 !text[used])) {
+	    (domain = 0,
+	     sscanf(text, "%2x%*1[:_]%2x%*1[._]%1x%n", &bus, &device, &function, &used) == 3 &&
+		     !text[used])) {
 		snprintf(out, UNC_DEVICE_MAX, "%04x_%02x_%02x_%x", domain, bus, device, function);
 		return device < 32 && function < 8;
 	}
@@ -90,17 +91,16 @@ bool unc_name_address(const char *text, char out[UNC_DEVICE_MAX])
 }
 
 /* A place of which an item has a number. */
-static int take_number(const char *text, const char *item, const char *what, unsigned most, int *out,
-		       struct unc_error *err)
+static int take_number(const char *text, const char *item, const char *what, unsigned most,
+		       int *out, struct unc_error *err)
 {
 	uint64_t value;
 
 	if (*out >= 0)
 		return unc_fail(err, UNC_ERR_INVALID, "%s: %s is given twice", text, what);
 	if (!unc_parse_number(item, &value) || value > most)
-		return unc_fail(err, UNC_ERR_INVALID,
-				"%.*s: '%s=%s' is not %s=N with N up to %u", (int)strcspn(text, ":"),
-				text, what, item, what, most);
+		return unc_fail(err, UNC_ERR_INVALID, "%.*s: '%s=%s' is not %s=N with N up to %u",
+				(int)strcspn(text, ":"), text, what, item, what, most);
 	*out = (int)value;
 	return 0;
 }
@@ -144,8 +144,7 @@ static int take_places(const char *text, char rest[UNC_SPEC_MAX], struct unc_nam
 			item = value + strcspn(value, ":");
 		} else if (strncasecmp(item, ":device=", 8) == 0) {
 			if (name->device[0] || !*value)
-				rc = unc_fail(err, UNC_ERR_INVALID,
-					      "%s: device= is %s", text,
+				rc = unc_fail(err, UNC_ERR_INVALID, "%s: device= is %s", text,
 					      *value ? "given twice" : "empty");
 			item = take_device(value, name->device);
 		} else {
@@ -168,7 +167,8 @@ static int take_item(const char *text, char *item, struct unc_name *out, struct 
 	if (strncasecmp(item, "port=", 5) == 0)
 		return take_number(text, item + 5, "port", 7, &out->port, err);
 	if (strncasecmp(item, "unit=", 5) == 0)
-		return take_number(text, item + 5, "unit", UNC_MAX_PLACES - 1, &out->spec.index, err);
+		return take_number(text, item + 5, "unit", UNC_MAX_PLACES - 1, &out->spec.index,
+				   err);
 	if (strncasecmp(item, "socket=", 7) == 0)
 		return take_number(text, item + 7, "socket", 63, &out->spec.socket, err);
 	return unc_fail(err, UNC_ERR_INVALID,

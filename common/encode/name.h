@@ -5,11 +5,13 @@
 
 #include "encode/event.h"
 
+enum { UNC_MAX_PORTS = 8 };
+
 struct unc_name {
 	int metric;           /* index into table->metric; -1: an event */
 	struct unc_spec spec; /* of a metric: index and socket alone */
 	int node;             /* NUMA node; -1: none is named */
-	int port;             /* of a metric: of PCIe stacks; -1: all. That of an event is in its fields */
+	int port; /* of a metric: of PCIe stacks; -1: all. That of an event is in its fields */
 	/* "0000_70_00_0", or as the kernel calls it until the machine was asked; "": none is named */
 	char device[UNC_DEVICE_MAX];
 	/* What the machine says where that is (platform/place.c); -1: it was not asked, or need not be */
@@ -22,7 +24,9 @@ struct unc_name {
 #define UNC_NAME_ALL(number)                                                                       \
 	{                                                                                          \
 		.metric = (number), .spec = {.index = -1, .socket = -1}, .node = -1, .port = -1,   \
-		.at = {-1, -1, -1}                                                                 \
+		.at = { -1,                                                                        \
+			-1,                                                                        \
+			-1 }                                                                       \
 	}
 
 /* The name of a metric, "NAME[:socket=N]" or of one unit "type3.NAME"; or of an event too.

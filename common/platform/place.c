@@ -117,8 +117,8 @@ int unc_place_find(struct unc_platform *p, struct unc_name *name, const char *te
 				"%s: node= and device= name places of a machine, and the platform "
 				"was opened for listing only",
 				text);
-	if (name->device[0] && (name->spec.socket >= 0 || name->spec.index >= 0 ||
-				name->port >= 0 || name->node >= 0))
+	if (name->device[0] &&
+	    (name->spec.socket >= 0 || name->spec.index >= 0 || name->port >= 0 || name->node >= 0))
 		return unc_fail(err, UNC_ERR_INVALID,
 				"%s: device= is a place already: no socket=, node=, unit= or port= "
 				"beside it",

@@ -33,7 +33,8 @@ static int fit_together(struct unc_session *s, const struct want *want, size_t n
 
 	for (size_t i = 0; i < n; i++) {
 		measure[i] = (uint32_t)s->n_measures;
-		int rc = unc_session_add_measure(s, &want[i].spec, want[i].node, pass, want[i].aggregate);
+		int rc = unc_session_add_measure(s, &want[i].spec, want[i].node, pass,
+						 want[i].aggregate);
 
 		if (rc < 0) {
 			unc_session_roll_back(s, before);
@@ -230,14 +231,16 @@ static bool enough_scratch(struct unc_session *s, size_t n)
 }
 
 /* What is known of a socket only, where a name is of less. */
-static int check_whole(struct unc_session *s, const struct unc_name *name, const struct unc_expr *expr)
+static int check_whole(struct unc_session *s, const struct unc_name *name,
+		       const struct unc_expr *expr)
 {
 	unsigned of_socket = UNC_EXPR_MEMORY_PEAK | UNC_EXPR_PACKAGE_ENERGY | UNC_EXPR_DRAM_ENERGY;
 
 	if (!(unc_expr_uses(expr) & of_socket))
 		return 0;
 	if (name->port >= 0 || name->at.port >= 0 || name->spec.index >= 0)
-		return unc_fail(&s->error, UNC_ERR_INVALID, "it is of sockets, not of units or ports");
+		return unc_fail(&s->error, UNC_ERR_INVALID,
+				"it is of sockets, not of units or ports");
 	if (name->node >= 0 && unc_place_is_part(s->platform, name->node))
 		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE,
 				"it is known of sockets only, and node %d is a part of socket %d",

@@ -13,25 +13,33 @@ struct series {
 	struct unc_error lacks; /* the first place where it cannot be counted */
 };
 
-/* A unit or a socket may be without what others have: that is an item as well. */
-static int add_place(struct unc_session *s, struct series *series, int socket, int index)
+/* A unit or a socket may be without what others have: that is an item as well. rc: what finding the place
+ * came to; its sentence is the session's. */
+static int add_there(struct unc_session *s, struct series *series, const struct unc_name *there,
+		     int rc)
 {
-	struct unc_name there = series->name;
 	struct unc_error lacks;
-	int rc;
 
-	there.spec.socket = socket;
-	there.spec.index = index;
-	rc = unc_session_add_name(s, &there, series->what.base, NULL);
+	if (rc == 0)
+		rc = unc_session_add_name(s, there, series->what.base, NULL);
 	series->counted += rc == 0;
 	if (rc == UNC_ERR_UNAVAILABLE || rc == UNC_ERR_RANGE) {
 		lacks = s->error;
 		if (!series->lacks.code)
 			series->lacks = lacks;
-		rc = unc_session_add_name(s, &there, series->what.base, &lacks);
+		rc = unc_session_add_name(s, there, series->what.base, &lacks);
 	}
 	series->n += rc == 0;
 	return rc;
+}
+
+static int add_place(struct unc_session *s, struct series *series, int socket, int index)
+{
+	struct unc_name there = series->name;
+
+	there.spec.socket = socket;
+	there.spec.index = index;
+	return add_there(s, series, &there, 0);
 }
 
 static int add_sockets(struct unc_session *s, struct series *series)
@@ -58,6 +66,111 @@ static int add_units(struct unc_session *s, struct series *series, const char *u
 	return rc;
 }
 
+static int add_nodes(struct unc_session *s, struct series *series)
+{
+	int rc = 0, only = series->name.spec.socket;
+	const struct unc_node *node;
+
+	for (size_t i = 0; rc == 0 && (node = unc_node_get(s->platform, i)) != NULL; i++) {
+		struct unc_name there = series->name;
+
+		if (only >= 0 && only != node->socket)
+			continue;
+		there.node = node->number;
+		rc = unc_place_find(s->platform, &there, series->what.base, &s->error);
+		rc = add_there(s, series, &there, rc);
+	}
+	return rc;
+}
+
+/* ---- devices: an item for each port of a stack that has some below it */
+
+/* Whether all that is counted has a port. */
+static bool has_ports(const struct unc_session *s, const struct unc_name *name)
+{
+	const struct unc_table *t = s->platform->table;
+	const char *event;
+	struct unc_spec spec;
+	bool has = true;
+
+	if (name->metric < 0)
+		return t->type[name->spec.type].ports;
+	for (size_t i = 0; has && (event = unc_metric_need(s->platform, (size_t)name->metric, i));
+	     i++)
+		has = unc_spec_parse(t, event, &spec, NULL) == 0 && t->type[spec.type].ports;
+	return has && unc_metric_need(s->platform, (size_t)name->metric, 0);
+}
+
+/* The first device below each port of a stack. */
+struct ports {
+	char device[UNC_MAX_PORTS][UNC_DEVICE_MAX];
+};
+
+static int take_device(void *user, const struct unc_device *device)
+{
+	struct ports *ports = user;
+
+	if (device->port >= 0 && device->port < UNC_MAX_PORTS && !ports->device[device->port][0])
+		unc_name_address(device->address, ports->device[device->port]);
+	return 0;
+}
+
+/* Where it is not known what is below a stack, each of its ports. */
+static int add_stack(struct unc_session *s, struct series *series, const struct unc_unit *unit,
+		     int n)
+{
+	struct ports ports = {.device = {""}};
+	bool known = unc_unit_devices(s->platform, unit, take_device, &ports) == 0;
+	int rc = 0;
+
+	for (int port = 0; rc == 0 && port < n; port++) {
+		struct unc_name there = series->name;
+
+		if (known && !ports.device[port][0])
+			continue;
+		memcpy(there.device, ports.device[port], sizeof(there.device));
+		if (known) {
+			there.spec.socket = there.spec.index = -1; /* the device says it */
+			there.at.socket = unit->socket;
+			there.at.index = unit->index;
+			there.at.port = port;
+			rc = add_there(s, series, &there, 0);
+			continue;
+		}
+		there.spec.socket = unit->socket;
+		there.spec.index = unit->index;
+		there.port = port;
+		rc = add_there(s, series, &there, 0);
+	}
+	return rc;
+}
+
+static int add_devices(struct unc_session *s, struct series *series)
+{
+	const struct unc_spec *only = &series->name.spec;
+	const struct unc_table *t = s->platform->table;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < s->platform->instances.n; i++) {
+		const struct unc_instance *u = &s->platform->instances.unit[i];
+
+		if (t->type[u->type].ports && (only->socket < 0 || only->socket == u->socket) &&
+		    (only->index < 0 || only->index == u->index))
+			rc = add_stack(s, series, unc_unit_get(s->platform, i),
+				       t->type[u->type].ports);
+	}
+	if (rc == 0 && !series->n)
+		rc = unc_fail(&s->error, UNC_ERR_UNAVAILABLE,
+			      "%s: no device is below a port of a PCIe stack", series->what.base);
+	return rc;
+}
+
+/* Whether the name has a place already, of which there is one. */
+static bool is_there(const struct unc_name *name)
+{
+	return name->node >= 0 || name->device[0] || name->port >= 0;
+}
+
 /* All that `per` asks for; the place of the text itself where there is no other. */
 static int add_places(struct unc_session *s, struct series *series, unsigned per)
 {
@@ -66,9 +179,15 @@ static int add_places(struct unc_session *s, struct series *series, unsigned per
 
 	if (series->what.metric && !series->what.metric->available)
 		per &= ~(unsigned)UNC_EACH_UNIT;
-	if (per & UNC_EACH_UNIT && series->what.units_of)
+	if (is_there(&series->name))
+		return add_there(s, series, &series->name, 0);
+	if (per & UNC_EACH_NODE)
+		rc = add_nodes(s, series);
+	else if (per & UNC_EACH_DEVICE && has_ports(s, &series->name))
+		return add_devices(s, series);
+	else if (per & UNC_EACH_UNIT && series->what.units_of)
 		rc = add_units(s, series, series->what.units_of);
-	else if (per & (UNC_EACH_UNIT | UNC_EACH_SOCKET))
+	else if (per & (UNC_EACH_UNIT | UNC_EACH_SOCKET | UNC_EACH_DEVICE))
 		rc = add_sockets(s, series);
 	return rc || series->n ? rc : add_place(s, series, at->socket, at->index);
 }
@@ -117,7 +236,8 @@ static int add(struct unc_session *s, const char *text, const struct unc_target 
 int unc_session_add_each(struct unc_session *s, const char *text, unsigned per, int *first,
 			 size_t *n)
 {
-	const unsigned known = UNC_EACH_SOCKET | UNC_EACH_UNIT | UNC_EACH_LACKING;
+	const unsigned known = UNC_EACH_SOCKET | UNC_EACH_UNIT | UNC_EACH_LACKING | UNC_EACH_NODE |
+			       UNC_EACH_DEVICE;
 	int rc = unc_session_enter_idle(s);
 
 	if (rc == 0 && per & ~known)

@@ -38,11 +38,14 @@ static int parse_options(struct stat_job *job, const struct args *args)
 		return rc;
 	if (args->json + args->json_lines + (args->separator != NULL) > 1)
 		return bad_input("stat: one of -j, --json-lines and -x, not several");
-	if (args->per_socket && args->per_unit)
-		return bad_input("stat: either --per-socket or --per-unit, not both");
-	if (job->every && (job->interval > 0 || args->per_socket || args->per_unit))
-		return bad_input("stat: --every ends intervals by an event: no -I, --per-socket or "
-				 "--per-unit with it");
+	int per = args->per_socket + args->per_unit + args->per_node + args->per_device;
+
+	if (per > 1)
+		return bad_input("stat: one of --per-socket, --per-unit, --per-node and "
+				 "--per-device, not several");
+	if (job->every && (job->interval > 0 || per))
+		return bad_input("stat: --every ends intervals by an event: no -I or --per-socket, "
+				 "--per-unit, --per-node, --per-device with it");
 	if (args->freeze && !job->every)
 		return bad_input("stat: --freeze goes with --every");
 	if (job->repeat && (job->every || job->interval > 0))

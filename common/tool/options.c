@@ -92,6 +92,13 @@ static const struct option_row rows[] = {
 	 "One that has no such unit shows '-'."},
 	{COUNT, 0, "per-unit", NULL, AT(per_unit), "each unit by itself instead of the sum",
 	 "One that cannot be read shows '-'."},
+	{COUNT, 0, "per-node", NULL, AT(per_node), "each NUMA node by itself instead of the sum",
+	 "What is known of sockets only shows '-' where a socket has several."},
+	{COUNT, 0, "per-device", NULL, AT(per_device),
+	 "each PCIe device by itself, by the port that it is below; what has no port by socket",
+	 "Devices with one port are told together. Of a stack of which the root bus is not known, "
+	 "each "
+	 "port."},
 	{WATCH, 'I', "interval", "MS", AT(interval),
 	 "a frame every MS milliseconds; 1000 without it", ""},
 	{WATCH, 'n', "number", "N", AT(number), "ends after N frames", ""},

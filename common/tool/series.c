@@ -59,6 +59,60 @@ static double peak_of(struct unc_platform *platform, const struct unc_item *item
 	return 0;
 }
 
+struct label {
+	int port;
+	char *names;
+};
+
+/* Functions without a driver are told by their addresses. */
+static int add_label(void *user, const struct unc_device *device)
+{
+	struct label *label = user;
+	const char *names = device->names;
+
+	if (device->port != label->port)
+		return 0;
+	if (!*names)
+		names = device->address;
+	for (size_t n; *names; names += n + (names[n] != '\0')) {
+		n = strcspn(names, ",");
+		label->names =
+			must_add(label->names, "%s%.*s", label->names ? " " : "", (int)n, names);
+	}
+	return 0;
+}
+
+/* What is below the port of an item, "mlx5_0 mlx5_1"; NULL: nothing, or it is not known. */
+static char *devices_of(const struct series *s, const struct unc_item *item)
+{
+	struct label label = {.port = item->port};
+	const struct unc_unit *unit;
+
+	for (size_t i = 0; item->device[0] && (unit = unc_unit_get(s->platform, i)) != NULL; i++)
+		if (unit->socket == item->at.socket && unit->index == item->at.index &&
+		    unc_unit_devices(s->platform, unit, add_label, &label) == 0)
+			break;
+	return label.names;
+}
+
+bool series_devices(struct series *s, const struct number **which)
+{
+	bool same = true;
+
+	for (size_t i = 0; i < s->n; i++) {
+		char *now = s->number[i].item.device[0] ? devices_of(s, &s->number[i].item) : NULL;
+
+		if (same && (now || s->number[i].device) &&
+		    strcmp(now ? now : "", s->number[i].device ? s->number[i].device : "") != 0) {
+			same = false;
+			*which = &s->number[i];
+		}
+		free(s->number[i].device);
+		s->number[i].device = now;
+	}
+	return same;
+}
+
 int series_add(struct series *s, const char *text, unsigned per)
 {
 	size_t n = 0;
@@ -69,6 +123,7 @@ int series_add(struct series *s, const char *text, unsigned per)
 
 		rc = unc_session_item(s->session, number->id, &number->item);
 		number->peak = peak_of(s->platform, &number->item);
+		number->device = devices_of(s, &number->item);
 	}
 	if (rc < 0)
 		return rc;
@@ -82,6 +137,7 @@ void series_add_unknown(struct series *s, const char *name, const char *reason)
 	struct number *number = new_number(s, -1);
 
 	number->item.at = (struct unc_target){sizeof(number->item.at), -1, -1};
+	number->item.node = number->item.port = -1;
 	number_say(&number->said[NO_VALUE], reason);
 	for (size_t i = 0; i + 1 < UNC_SPEC_MAX && name[i]; i++)
 		number->item.name[i] = number->item.base[i] = name[i];
@@ -149,9 +205,11 @@ const struct number *series_lost(const struct series *s)
 void series_close(struct series *s)
 {
 	unc_session_free(s->session);
-	for (size_t i = 0; i < s->n; i++)
+	for (size_t i = 0; i < s->n; i++) {
+		free(s->number[i].device);
 		for (enum mark k = 0; k < MARKS; k++)
 			free(s->number[i].said[k]);
+	}
 	free(s->number);
 	free(s->value);
 }

@@ -27,6 +27,7 @@ struct mean {
 struct number {
 	struct unc_item item;
 	int id;      /* of the session; -1: the library knows no such name here, and `why` */
+	char *device; /* what is below its port, "mlx5_0 mlx5_1"; NULL: nothing that is known */
 	double peak; /* what the memory that it is about can move in a second; 0: no such thing */
 
 	/* what the last read gave */
@@ -74,6 +75,8 @@ int series_open(struct series *, struct unc_platform *, unsigned flags);
 int series_add(struct series *, const char *text, unsigned per);
 /* A number that is no item of the session. */
 void series_add_unknown(struct series *, const char *name, const char *reason);
+/* Looks up the devices of all numbers again; false: a label has changed, of *which. */
+bool series_devices(struct series *, const struct number **which);
 /* Ends the interval; with `overflow` only if an event has ended it (its id is -1 otherwise). From
  * here on no memory is needed. 0, or an error of the session. */
 int series_read(struct series *, struct unc_overflow *overflow);

@@ -116,12 +116,25 @@ static void note_lost(struct stat_job *job, struct number *c)
 	number_say(&c->said[NO_VALUE], series_reason(&job->series, c));
 }
 
+/* The number stays that of the port. */
+static void look_for_devices(struct stat_job *job)
+{
+	const struct number *other;
+
+	if (!series_devices(&job->series, &other))
+		remark("note: what is below port %d of stack %d (socket %d) has changed: now %s",
+		       other->item.port, other->item.at.index, other->item.at.socket,
+		       other->device ? other->device : "nothing");
+}
+
 int stat_collect(struct stat_job *job, struct unc_overflow *overflow)
 {
 	int rc = series_read(&job->series, overflow);
 
 	if (rc < 0 || (overflow && overflow->id < 0))
 		return series_error(&job->series, rc);
+	if (job->args->per_device)
+		look_for_devices(job);
 	job->time = job->started + job->series.time;
 	job->seconds = job->series.seconds;
 	for (struct number *c = job->series.number; c < stat_end(job); c++) {

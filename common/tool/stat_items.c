@@ -50,6 +50,15 @@ static int add_unknown(struct stat_job *job, const char *text, const char *reaso
 	return 0;
 }
 
+/* Places of which each has a line of its own; those that are asked for. */
+static unsigned stat_places(const struct args *args)
+{
+	return args->per_unit     ? UNC_EACH_UNIT
+	       : args->per_node   ? UNC_EACH_NODE
+	       : args->per_device ? UNC_EACH_DEVICE
+				  : 0;
+}
+
 /* An event or a metric, whichever the text names. 0, or the exit status. */
 static int add_item(struct stat_job *job, const char *text, enum stat_origin origin)
 {
@@ -62,25 +71,26 @@ static int add_item(struct stat_job *job, const char *text, enum stat_origin ori
 		return origin == OF_GROUP_LACKING
 			       ? add_unknown(job, text, unc_platform_error(job->platform))
 			       : no_item(job, text, rc);
-	bool each_unit = job->args->per_unit && item.at.index < 0;
+	unsigned places = item.node >= 0 || item.port >= 0 ? 0 : stat_places(job->args);
+	bool each_line = places && item.at.index < 0; /* a line for each place */
 
-	if (!each_unit && has_line(job, item.name))
+	if (!each_line && has_line(job, item.name))
 		return 0;
-	per |= each_unit ? UNC_EACH_UNIT : job->args->per_socket ? UNC_EACH_SOCKET : 0;
+	per |= each_line ? places : job->args->per_socket ? UNC_EACH_SOCKET : 0;
 	rc = series_add(&job->series, text, per);
 	if (rc < 0)
 		return origin == OF_GROUP_LACKING
 			       ? add_unknown(job, text, unc_session_error(job->series.session))
 			       : series_error(&job->series, rc);
-	if (!each_unit)
+	if (!each_line)
 		add_line(job, item.name, first, job->series.n - first);
 	for (size_t i = first; i < job->series.n; i++) {
 		struct number *c = &job->series.number[i];
 
 		c->told = origin == OF_GROUP_LACKING;
-		if (each_unit && has_line(job, c->item.name))
+		if (each_line && has_line(job, c->item.name))
 			continue; /* the report has it already */
-		if (each_unit)
+		if (each_line)
 			add_line(job, c->item.name, n, 1);
 		job->series.number[n++] = *c;
 	}

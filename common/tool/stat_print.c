@@ -60,10 +60,42 @@ static void print_reason(struct printer *p, const struct stat_job *job, const st
 	free(text);
 }
 
+/* Names of JSON are an array; of separated values, a field with blanks. */
+static void print_device(struct printer *p, const struct number *c)
+{
+	bool there = c->id >= 0 && c->item.port >= 0;
+	const char *names = c->device ? c->device : "";
+	char name[CELL_MAX];
+
+	if (p->form == SEPARATED) {
+		print_text(p, "address", NULL, c->item.device[0] ? c->item.device : NULL);
+		print_text(p, "names", NULL, names[0] ? names : NULL);
+		print_if(p, "port", there, c->item.port);
+		print_if(p, "stack", there, c->item.at.index);
+		return;
+	}
+	if (!there) {
+		print_null(p, "device");
+		return;
+	}
+	print_open(p, "device", '{');
+	print_known(p, "address", NULL, c->item.device);
+	print_open(p, "names", '[');
+	for (; *names; names += strcspn(names, " ") + (names[strcspn(names, " ")] != '\0')) {
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(names, " "), names);
+		print_text(p, NULL, NULL, name);
+	}
+	print_close(p);
+	print_integer(p, "port", NULL, c->item.port);
+	print_integer(p, "stack", NULL, c->item.at.index);
+	print_close(p);
+}
+
 static void print_one(struct printer *p, const struct stat_job *job, const struct number *c)
 {
 	const struct unc_target *at = &c->item.at;
 	bool counted = c->id >= 0 && !c->item.error;
+	bool named_there = c->item.device[0] || (c->id >= 0 && c->item.node >= 0);
 	char clock[CELL_MAX], unit[CELL_MAX];
 
 	snprintf(unit, sizeof(unit), "%s%d", c->item.units_of ? c->item.units_of : "", at->index);
@@ -75,7 +107,7 @@ static void print_one(struct printer *p, const struct stat_job *job, const struc
 		print_bool(p, "simulated", unc_platform_simulated(job->platform));
 	print_if(p, "socket", at->socket >= 0, at->socket);
 	print_text(p, "unit", NULL, at->index >= 0 ? unit : NULL);
-	print_text(p, "name", NULL, c->item.base);
+	print_text(p, "name", NULL, named_there ? c->item.name : c->item.base);
 	print_value(p, "value", c);
 	print_text(p, "measure", NULL, c->item.metric ? c->item.metric->unit : "count");
 	print_if(p, "share", c->valid, rounded(c->share));
@@ -86,6 +118,10 @@ static void print_one(struct printer *p, const struct stat_job *job, const struc
 		print_integer(p, "runs", NULL, (int64_t)job->runs);
 		print_if(p, "spread", isfinite(c->spread), rounded(c->spread));
 	}
+	if (job->args->per_node || (p->form == JSON && named_there && !c->item.device[0]))
+		print_if(p, "node", named_there && c->item.node >= 0, c->item.node);
+	if (job->args->per_device || (p->form == JSON && c->item.device[0]))
+		print_device(p, c);
 }
 
 static void print_overflow(struct printer *p, const struct stat_job *job)

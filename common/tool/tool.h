@@ -42,7 +42,7 @@ struct args {
 	const char *tables; /* folder, NULL: the library's choice */
 	const char *access; /* methods, NULL: the library's choice */
 
-	bool per_socket, per_unit, freeze, json_lines;
+	bool per_socket, per_unit, per_node, per_device, freeze, json_lines;
 	bool force, values;
 	const char *interval, *duration, *every, *repeat, *number;
 	const char *separator; /* NULL: text for people, or JSON */
