@@ -47,6 +47,14 @@ static int find_metric(const struct unc_table *t, const char *text, size_t *inde
 	return 0;
 }
 
+static uint16_t type_of_needs(const struct unc_platform *p, size_t metric)
+{
+	const char *event = unc_metric_need(p, metric, 0);
+	struct unc_spec spec;
+
+	return event && unc_spec_parse(p->table, event, &spec, NULL) == 0 ? spec.type : UNC_NONE;
+}
+
 int unc_describe_item(struct unc_platform *p, const struct unc_name *name, const char *text,
 		      struct unc_item *out, struct unc_error *err)
 {
@@ -70,6 +78,9 @@ int unc_describe_item(struct unc_platform *p, const struct unc_name *name, const
 		out->metric = unc_metric_get(p, out->index);
 	if (!out->event && !out->metric)
 		return unc_no_memory(err);
+	/* One unit of a portable metric is of the type of all that it counts. */
+	if (type == UNC_NONE && out->at.index >= 0)
+		type = type_of_needs(p, out->index);
 	if (type != UNC_NONE)
 		out->units_of = unc_type_name(t, unc_type_pool(t, type));
 	all.spec.socket = all.spec.index = all.node = -1;

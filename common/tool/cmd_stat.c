@@ -85,6 +85,22 @@ static int prepare_every(struct stat_job *job)
 	return series_error(&job->series, rc);
 }
 
+/* Stacks of which each port is shown, for want of a root bus. */
+static void tell_unknown_devices(const struct stat_job *job)
+{
+	const struct unc_unit *unit;
+	char bus[UNC_BUS_MAX];
+
+	for (size_t i = 0; (unit = unc_unit_get(job->platform, i)) != NULL; i++)
+		if (unc_unit_bus(job->platform, unit, bus) == UNC_ERR_UNAVAILABLE) {
+			remark("note: of some stacks each port is shown, as it is not known what is "
+			       "below: %s%d of socket %d: %s; see 'uncore units -v'",
+			       unit->type->name, unit->index, unit->socket,
+			       unc_platform_error(job->platform));
+			return;
+		}
+}
+
 static int prepare(struct stat_job *job)
 {
 	static const struct wish traffic = {false, "memory_read_bytes,memory_write_bytes"};
@@ -104,6 +120,8 @@ static int prepare(struct stat_job *job)
 		if (rc)
 			return rc;
 	}
+	if (args->per_device)
+		tell_unknown_devices(job);
 	rc = prepare_passes(job);
 	return rc || !job->every ? rc : prepare_every(job);
 }

@@ -87,12 +87,17 @@ static int add_item(struct stat_job *job, const char *text, enum stat_origin ori
 	for (size_t i = first; i < job->series.n; i++) {
 		struct number *c = &job->series.number[i];
 
+		char *label = must_print(c->device ? "%s (%s)" : "%s", c->item.name, c->device);
+		bool again = each_line && has_line(job, label);
+
 		c->told = origin == OF_GROUP_LACKING;
-		if (each_line && has_line(job, c->item.name))
-			continue; /* the report has it already */
-		if (each_line)
-			add_line(job, c->item.name, n, 1);
-		job->series.number[n++] = *c;
+		if (each_line && !again)
+			add_line(job, label, n, 1);
+		free(label);
+		if (again)
+			free(c->device); /* the report has it already */
+		else
+			job->series.number[n++] = *c;
 	}
 	job->series.n = n;
 	return 0;

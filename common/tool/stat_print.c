@@ -60,15 +60,26 @@ static void print_reason(struct printer *p, const struct stat_job *job, const st
 	free(text);
 }
 
+/* "0000_17_00_0" as lspci and sysfs have it. */
+static void address_text(char out[CELL_MAX], const char *device)
+{
+	char *sign;
+
+	snprintf(out, CELL_MAX, "%s", device);
+	for (const char *with = ":\0:\0."; (sign = strchr(out, '_')) != NULL; with += 2)
+		*sign = *with;
+}
+
 /* Names of JSON are an array; of separated values, a field with blanks. */
 static void print_device(struct printer *p, const struct number *c)
 {
 	bool there = c->id >= 0 && c->item.port >= 0;
 	const char *names = c->device ? c->device : "";
-	char name[CELL_MAX];
+	char name[CELL_MAX], address[CELL_MAX];
 
+	address_text(address, c->item.device);
 	if (p->form == SEPARATED) {
-		print_text(p, "address", NULL, c->item.device[0] ? c->item.device : NULL);
+		print_text(p, "address", NULL, address[0] ? address : NULL);
 		print_text(p, "names", NULL, names[0] ? names : NULL);
 		print_if(p, "port", there, c->item.port);
 		print_if(p, "stack", there, c->item.at.index);
@@ -79,7 +90,7 @@ static void print_device(struct printer *p, const struct number *c)
 		return;
 	}
 	print_open(p, "device", '{');
-	print_known(p, "address", NULL, c->item.device);
+	print_known(p, "address", NULL, address);
 	print_open(p, "names", '[');
 	for (; *names; names += strcspn(names, " ") + (names[strcspn(names, " ")] != '\0')) {
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(names, " "), names);
