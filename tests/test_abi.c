@@ -51,7 +51,8 @@ static const struct member members[] = {
 	AT(unc_item, size, 0), AT(unc_item, metric, 8), AT(unc_item, event, 16),
 	AT(unc_item, index, 24), AT(unc_item, units_of, 32), AT(unc_item, at, 40),
 	AT(unc_item, error, 56), AT(unc_item, base, 60), AT(unc_item, name, 316),
-	SIZE(unc_item, 576),
+	AT(unc_item, node, 572), AT(unc_item, port, 576), AT(unc_item, device, 580),
+	SIZE(unc_item, 624),
 
 	AT(unc_register_value, reg, 0), AT(unc_register_value, value, 8),
 	SIZE(unc_register_value, 16),

@@ -151,8 +151,10 @@ static const struct metric_row {
 	 "memory_read_bytes: 'socket=-5' is not socket=N with N up to 63", 0, 0},
 	{"imc3.MEM_BW_READS:socket=1junk", UNC_ERR_INVALID,
 	 "imc3.MEM_BW_READS: 'socket=1junk' is not socket=N with N up to 63", 0, 0},
-	{"memory_read_bytes:unit=1", UNC_ERR_INVALID,
-	 "memory_read_bytes: 'unit=1' is not socket=N with N up to 63", 0, 0},
+	{"memory_read_bytes:foo=1", UNC_ERR_INVALID,
+	 "memory_read_bytes: 'foo=1' is no place of a metric: socket=N, node=N, port=N, unit=N or "
+	 "device=NAME",
+	 0, 0},
 	{"", UNC_ERR_INVALID, "'' is not a metric; want NAME[:socket=N]", 0, 0},
 };
 
@@ -294,8 +296,10 @@ static const struct item_row {
 	 NULL, 0, 0},
 	{"memory_read_bytes:socket=2", UNC_ERR_RANGE,
 	 "memory_read_bytes:socket=2: this machine has sockets 0 to 1", NULL, 0, 0},
-	{"memory_read_bytes:unit=1", UNC_ERR_INVALID,
-	 "memory_read_bytes: 'unit=1' is not socket=N with N up to 63", NULL, 0, 0},
+	{"memory_read_bytes:foo=1", UNC_ERR_INVALID,
+	 "memory_read_bytes: 'foo=1' is no place of a metric: socket=N, node=N, port=N, unit=N or "
+	 "device=NAME",
+	 NULL, 0, 0},
 	{"", UNC_ERR_INVALID,
 	 "the event is empty; want [type[index].]EVENT[:UMASK]...[:field=value]...[:socket=N]",
 	 NULL, 0, 0},

@@ -285,7 +285,7 @@ static void test_atomic(void)
 	CHECK_EACH(s, "cbo.CLOCKTOCKS", UNC_EACH_UNIT, UNC_ERR_NOT_FOUND,
 		   "no metric or event cbo.CLOCKTOCKS in sandybridge-ep; nearest is "
 		   "cbo.CLOCKTICKS");
-	CHECK_EACH(s, "cbo.CLOCKTICKS", 8, UNC_ERR_INVALID, "unknown places 0x8 of a series");
+	CHECK_EACH(s, "cbo.CLOCKTICKS", 32, UNC_ERR_INVALID, "unknown places 0x20 of a series");
 	CHECK_EACH(s, "cbo.CLOCKTICKS:socket=2", UNC_EACH_SOCKET, UNC_ERR_RANGE,
 		   "cbo.CLOCKTICKS:socket=2: this machine has sockets 0 to 1");
 	/* What was measured before is told still. */

@@ -126,7 +126,7 @@ run stat --inverval=3
 refused 2 "stat: unknown option '--inverval=3'; nearest is --interval; see 'uncore help stat'"
 result "nearest option with a value"
 run stat --per
-refused 2 "stat: unknown option '--per'; it could be --per-socket, --per-unit; see 'uncore help stat'"
+refused 2 "stat: unknown option '--per'; it could be --per-socket, --per-unit, --per-node, --per-device; see 'uncore help stat'"
 result "an option that is the beginning of two"
 run list --per-socket; refused 2 "list: unknown option '--per-socket'; see 'uncore help list'"
 result "options of other commands are not near"

@@ -177,7 +177,7 @@ for cpu in $cpus; do
 	events=$(choose)
 	set -- -e "$events" -m memory_read_bytes
 	case $cpu in
-	nehalem-ep | westmere-ep) ;;
+	nehalem-ep | westmere-ep | grand-ridge | snow-ridge) ;; # has no links that are counted
 	*) set -- "$@" -m link_tx_bytes ;;
 	esac
 	real stat -j -d 1 "$@"
