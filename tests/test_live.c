@@ -18,7 +18,7 @@ static struct unc_platform *open_cpu(const char *cpu, const char *options)
 {
 	char sim[128];
 
-	snprintf(sim, sizeof(sim), "%s,sockets=2,clock=step%s", cpu, options);
+	snprintf(sim, sizeof(sim), "%s,sockets=2,clock=step,cxl=on%s", cpu, options);
 	return machine(sim);
 }
 

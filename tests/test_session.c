@@ -325,7 +325,8 @@ static void test_errors(void)
 	CHECK_ADD(s, "memory_read_bytes:socket=2", UNC_ERR_RANGE,
 		  "memory_read_bytes:socket=2: this machine has sockets 0 to 1");
 	CHECK_ADD(s, "memory_read_bytes:sock=1", UNC_ERR_INVALID,
-		  "memory_read_bytes: 'sock=1' is not socket=N with N up to 63");
+		  "memory_read_bytes: 'sock=1' is no place of a metric: socket=N, node=N, port=N, "
+		  "unit=N or device=NAME");
 	CHECK_ADD(s, "imc.CAS_COUNTS:RD", UNC_ERR_NOT_FOUND,
 		  "no metric or event imc.CAS_COUNTS in sandybridge-ep; nearest is imc.CAS_COUNT");
 	CHECK_ADD(s, "imc.CAS_COUNT:RDD", UNC_ERR_NOT_FOUND,

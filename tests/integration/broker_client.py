@@ -130,7 +130,7 @@ def noise(pid):
     rnd = random.Random(seed)
     good = [request(sets=[one_set()]), request(sets=[one_set()] * 3), request(kind=ASK), request(kind=LIST)]
     clients, opened = [connect() for _ in range(50)], 0
-    for turn in range(400):
+    for turn in range(int(os.environ.get("BROKER_TURNS", "40"))):
         for s in clients:
             data = bytearray(rnd.choice(good))
             for _ in range(rnd.randrange(1, 5)):

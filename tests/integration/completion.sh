@@ -36,7 +36,7 @@ offers "list -c EM" emerald-rapids
 offers "list --cpu=sandy" --cpu=sandybridge-ep
 offers "list -jc sandy" sandybridge-ep
 offers "list -csandy" -csandybridge-ep
-offers "stat --per" --per-device --per-node --per-socket --per-unit
+offers "stat --per" --per-socket --per-unit --per-node --per-device
 offers "stat --dur" --duration=
 offers "list --per" ''
 offers "groups -c emerald-rapids m" MEM
