@@ -29,7 +29,13 @@
 #include "host/machine.h"
 #include "sim/sim.h"
 
-enum { SIM_MAX_SOCKETS = 8, SIM_MAX_HIDDEN = 8, SIM_PHASES = 7, SIM_MAX_TABLES = 8, SIM_MAX_CLUSTERS = 4 };
+enum {
+	SIM_MAX_SOCKETS = 8,
+	SIM_MAX_HIDDEN = 8,
+	SIM_PHASES = 7,
+	SIM_MAX_TABLES = 8,
+	SIM_MAX_CLUSTERS = 4
+};
 /* What makes counters count: time in the phases, and behind them bytes moved, as it is told. */
 enum { SIM_CAUSES = SIM_PHASES + UNC_N_FLOWS };
 
