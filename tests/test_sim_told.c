@@ -242,8 +242,7 @@ static void malformed(void)
 	close_told(&t);
 	t = open_told("skylake-sp", "", "1 0 1 0 0 0 3\n");
 	CU_ASSERT(t.p == NULL);
-	CU_ASSERT(strstr(unc_open_error(), "told=: line 1: a socket has the nodes 1 to 1") !=
-		  NULL);
+	CU_ASSERT(strstr(unc_open_error(), "told=: line 1: a socket has the nodes 1 to 1") != NULL);
 	close_told(&t);
 }
 
