@@ -14,6 +14,7 @@ import time
 MAGIC, VERSION, OPEN, ASK, LIST = 0x42434E55, 1, 1, 2, 3
 HEAD, SET_SIZE, ANSWER = "<IHHII", 48 + 16 + 64 * 24, "<IHHIIiI512sq"
 PATH = "/run/uncored/socket"
+USER = int(os.environ.get("BROKER_USER", "12345"))
 ENABLE, DISABLE, RESET = 0x2400, 0x2401, 0x2403
 CLOCK, FAULTS = 0, 6  # config of imc.DCLOCKTICKS and imc.DRAM_PRE_ALL
 
@@ -313,6 +314,6 @@ def ranks(pid):
 if __name__ == "__main__":
     if sys.argv[1] != "hostile":
         os.setgroups([])
-        os.setresgid(12345, 12345, 12345)
-        os.setresuid(12345, 12345, 0)
+        os.setresgid(USER, USER, USER)
+        os.setresuid(USER, USER, 0)
     globals()[sys.argv[1]](sys.argv[2])

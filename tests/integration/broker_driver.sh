@@ -7,6 +7,8 @@
 title=broker_driver
 . "$SRCDIR/tests/integration/result.inc"
 . "$SRCDIR/tests/integration/broker.inc"
+user=22345 # broker.sh, which may run at the same time, ends all processes of its own
+export BROKER_USER=$user
 
 serve=$BUILD/tests/fuse/driver_events
 [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null || { skip "all of it" "needs root and a mount namespace"; finish; exit; }
