@@ -272,7 +272,7 @@ UNC_API int unc_unit_devices(struct unc_platform *, const struct unc_unit *unit,
 struct unc_node {
 	int number; /* of the kernel's; there may be gaps */
 	int socket; /* -1: not known */
-	/* of the sub-NUMA clusters of its socket, from 0; 0 too where that is one node; -1: not known */
+	/* of the sub-NUMA clusters of its socket, from 0, as where that is one node; -1: not known */
 	int cluster;
 	const char *reason; /* why not; "" if they are known */
 };
@@ -388,9 +388,9 @@ UNC_API int unc_group_find(struct unc_platform *, const char *name, size_t *inde
 
 /*
  * What a site knows of its machines: the file etc/libuncore/site.tbl under the root, or that which
- * $UNCORE_SITE names. It may add groups, tell what the memory of a socket can move, and which units
- * do not exist though another socket has them, and which belong to which NUMA node; its grammar is in eventtables/README.md. In a
- * program with raised privileges the file must belong to root and be writable by nobody else. A
+ * $UNCORE_SITE names. It may add groups, tell what the memory of a socket can move, which units do
+ * not exist though another socket has them, and which belong to which NUMA node; its grammar is in
+ * eventtables/README.md. In a program with raised privileges the file must belong to root and be writable by nobody else. A
  * simulated machine and one of another CPU (options.cpu) take from the site's own file its groups
  * only; from $UNCORE_SITE all. What is wrong there is left out: a group as a whole, what it tells
  * of the memory as a whole, all of a file that cannot be read or trusted.
@@ -443,11 +443,12 @@ struct unc_item {
 	/* of an item of a session: why it cannot be counted there, UNC_ERR_UNAVAILABLE or
 	 * UNC_ERR_RANGE; unc_session_reason() has the sentence. 0: it can */
 	int error;
-	char base[UNC_SPEC_MAX]; /* canonical text without the place: for unc_session_add_at() */
+	/* canonical text without socket and unit: for unc_session_add_at() */
+	char base[UNC_SPEC_MAX];
 	char name[UNC_SPEC_MAX]; /* canonical text with it */
 	int node;                /* NUMA node that the text names; -1: none */
 	int port;                /* of a PCIe stack, of a metric or a device; -1: none is named */
-	/* PCI function that the text names, "0000_70_00_0": `at` and `port` are where it is; "": none */
+	/* PCI function that the text names, "0000_70_00_0": `at` and `port` say where; "": none */
 	char device[UNC_DEVICE_MAX];
 };
 
@@ -576,8 +577,8 @@ enum {
 	UNC_EACH_UNIT = 2,    /* on each unit; what is of no single unit type on each socket */
 	UNC_EACH_LACKING = 4, /* also what can be counted at none of them */
 	UNC_EACH_NODE = 8,    /* on each NUMA node (unc_node_get()) */
-	/* at each port of a PCIe stack that has devices below it, named by the first of them; each port
-	 * of a stack of which they are not known; what has no ports on each socket */
+	/* at each port of a PCIe stack that has devices below it, named by the first of them; at each
+	 * port of a stack of which they are not known; what has no ports on each socket */
 	UNC_EACH_DEVICE = 16
 };
 

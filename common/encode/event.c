@@ -294,50 +294,53 @@ static int field_value(const struct parse *p, struct unc_spec_field *out, const 
 	return 0;
 }
 
-static int add_field(struct parse *p, const char *name, const char *value)
+/* In table order, as all that is said of an event. */
+static int put_value(struct parse *p, const char *name, const struct unc_spec_field *f)
 {
 	struct unc_spec *spec = p->spec;
-	struct unc_spec_field f = {.field = find_field(p, name)};
 	unsigned at = spec->n_fields;
 
-	if (f.field == UNC_NONE)
-		return fail_field(p, name);
-	int rc = field_value(p, &f, value);
-	if (rc < 0)
-		return rc;
-	if (unc_user_gave(spec, f.field))
+	if (unc_user_gave(spec, f->field))
 		return unc_fail(p->err, UNC_ERR_INVALID, "%s is given twice", name);
 	if (spec->n_fields == UNC_SPEC_FIELDS)
 		return unc_fail(p->err, UNC_ERR_INVALID, "more than %d fields", UNC_SPEC_FIELDS);
-	for (; at > 0 && spec->field[at - 1].field > f.field; at--)
+	for (; at > 0 && spec->field[at - 1].field > f->field; at--)
 		spec->field[at] = spec->field[at - 1];
-	spec->field[at] = f;
+	spec->field[at] = *f;
 	spec->n_fields++;
 	return 0;
 }
 
-/* Of PCIe stacks: one bit of the mask of ports. */
-int unc_spec_set_port(const struct unc_table *t, struct unc_spec *spec, int port,
+static int add_field(struct parse *p, const char *name, const char *value)
+{
+	struct unc_spec_field f = {.field = find_field(p, name)};
+
+	if (f.field == UNC_NONE)
+		return fail_field(p, name);
+	int rc = field_value(p, &f, value);
+	return rc < 0 ? rc : put_value(p, name, &f);
+}
+
+int unc_spec_set_port(const struct unc_table *t, struct unc_spec *spec, unsigned port,
 		      struct unc_error *err)
 {
 	struct parse p = {t, "", spec, err};
-	const struct unc_tbl_type *type = &t->type[spec->type];
-	unsigned ports = type->ports ? type->ports : 8;
-	uint16_t mask = find_field(&p, "ch_mask");
-	char value[32];
+	struct unc_spec_field mask = {.field = find_field(&p, "ch_mask")};
+	unsigned ports = t->type[spec->type].ports;
 
-	if (mask == UNC_NONE)
+	if (!ports)
+		ports = UNC_MAX_PORTS;
+	if (mask.field == UNC_NONE)
 		return unc_fail(err, UNC_ERR_INVALID,
 				"port= is of events of PCIe stacks that have a mask of ports");
-	if (port < 0 || (unsigned)port >= ports)
+	if (port >= ports)
 		return unc_fail(err, UNC_ERR_RANGE,
-				"port=%d does not fit: a stack has ports 0 to %u", port, ports - 1);
-	for (unsigned i = 0; i < spec->n_fields; i++)
-		if (spec->field[i].field == mask)
-			return unc_fail(err, UNC_ERR_INVALID,
-					"port= and ch_mask= are both given: one says it");
-	snprintf(value, sizeof(value), "%u", 1u << port);
-	return add_field(&p, "ch_mask", value);
+				"port=%u does not fit: a stack has ports 0 to %u", port, ports - 1);
+	if (unc_user_gave(spec, mask.field))
+		return unc_fail(err, UNC_ERR_INVALID,
+				"port= and ch_mask= are both given: one says it");
+	mask.value = 1u << port;
+	return put_value(&p, "ch_mask", &mask);
 }
 
 static int add_port(struct parse *p, const char *value)
@@ -346,7 +349,8 @@ static int add_port(struct parse *p, const char *value)
 
 	if (!unc_parse_number(value, &port) && errno != ERANGE)
 		return unc_fail(p->err, UNC_ERR_INVALID, "port=%s is not a number", value);
-	return unc_spec_set_port(p->t, p->spec, port > INT_MAX ? INT_MAX : (int)port, p->err);
+	return unc_spec_set_port(p->t, p->spec, port > UINT_MAX ? UINT_MAX : (unsigned)port,
+				 p->err);
 }
 
 static int place_number(const struct parse *p, const char *name, const char *value, int *out)

@@ -73,21 +73,30 @@ int unc_name_no_metric(const struct unc_table *t, const char *name, struct unc_e
 
 /* ---- where */
 
+bool unc_name_placed(const struct unc_name *name)
+{
+	return name->spec.socket >= 0 || name->spec.index >= 0 || name->node >= 0 ||
+	       name->port >= 0 || name->device[0];
+}
+
 bool unc_name_address(const char *text, char out[UNC_DEVICE_MAX])
 {
-	unsigned domain = 0, bus, device, function;
+	unsigned domain, bus, device, function;
 	int used = 0;
+	bool is = sscanf(text, "%8x%*1[:_]%2x%*1[:_]%2x%*1[._]%1x%n", &domain, &bus, &device,
+			 &function, &used) == 4 &&
+		  !text[used];
 
-	if ((sscanf(text, "%8x%*1[:_]%2x%*1[:_]%2x%*1[._]%1x%n", &domain, &bus, &device, &function,
-		    &used) == 4 &&
-	     !text[used]) ||
-	    (domain = 0,
-	     sscanf(text, "%2x%*1[:_]%2x%*1[._]%1x%n", &bus, &device, &function, &used) == 3 &&
-		     !text[used])) {
-		snprintf(out, UNC_DEVICE_MAX, "%04x_%02x_%02x_%x", domain, bus, device, function);
-		return device < 32 && function < 8;
+	if (!is) { /* of the first domain */
+		domain = 0;
+		is = sscanf(text, "%2x%*1[:_]%2x%*1[._]%1x%n", &bus, &device, &function, &used) ==
+			     3 &&
+		     !text[used];
 	}
-	return false;
+	if (!is || device >= 32 || function >= 8)
+		return false;
+	snprintf(out, UNC_DEVICE_MAX, "%04x_%02x_%02x_%x", domain, bus, device, function);
+	return true;
 }
 
 /* A place of which an item has a number. */
@@ -121,43 +130,56 @@ static const char *take_device(const char *value, char out[UNC_DEVICE_MAX])
 	return value + strcspn(value, ":");
 }
 
+static const char node[] = ":node=", device[] = ":device=";
+
+static bool is_place(const char *item, const char *place)
+{
+	return (item[1] | 0x20) == place[1] && strncasecmp(item, place, strlen(place)) == 0;
+}
+
 /*
  * node= and device= are places of the machine, of events and metrics alike: what they say goes to
- * *name, and the text without them to `rest`.
+ * *name, and the text without them to `rest`. *text is what is to be parsed further.
  */
-static int take_places(const char *text, char rest[UNC_SPEC_MAX], struct unc_name *name,
+static int take_places(const char **text, char rest[UNC_SPEC_MAX], struct unc_name *name,
 		       struct unc_error *err)
 {
-	const char *from = text, *item, *value;
-	struct unc_buf o = unc_buf(rest, UNC_SPEC_MAX);
+	struct unc_buf o;
+	const char *whole = *text, *item = strchr(whole, '=') ? strchr(whole, ':') : NULL, *next;
 	char number[24];
 	int rc = 0;
 
-	*name = (struct unc_name)UNC_NAME_ALL(-1);
-	rest[0] = '\0';
-	for (; rc == 0 && (item = strchr(from, ':')) != NULL; from = item) {
-		unc_put(&o, "%.*s", (int)(item - from), from);
-		value = item + strcspn(item, "=") + (strchr(item, '=') != NULL);
-		if (strncasecmp(item, ":node=", 6) == 0) {
-			snprintf(number, sizeof(number), "%.*s", (int)strcspn(value, ":"), value);
-			rc = take_number(text, number, "node", 4095, &name->node, err);
-			item = value + strcspn(value, ":");
-		} else if (strncasecmp(item, ":device=", 8) == 0) {
-			if (name->device[0] || !*value)
-				rc = unc_fail(err, UNC_ERR_INVALID, "%s: device= is %s", text,
-					      *value ? "given twice" : "empty");
-			item = take_device(value, name->device);
+	/* The rest of `spec` is for who parses it: this is on the way of every name. */
+	name->metric = name->node = name->port = -1;
+	name->spec.index = name->spec.socket = -1;
+	name->at.socket = name->at.index = name->at.port = -1;
+	name->device[0] = '\0';
+	while (item && !is_place(item, node) && !is_place(item, device))
+		item = strchr(item + 1, ':');
+	if (!item) /* as of most texts */
+		return 0;
+	o = unc_buf(rest, UNC_SPEC_MAX);
+	unc_put(&o, "%.*s", (int)(item - whole), whole);
+	for (; rc == 0 && *item; item = next) {
+		next = item + 1 + strcspn(item + 1, ":");
+		if (is_place(item, node)) {
+			item += sizeof(node) - 1;
+			snprintf(number, sizeof(number), "%.*s", (int)(next - item), item);
+			rc = take_number(whole, number, "node", 4095, &name->node, err);
+		} else if (is_place(item, device)) {
+			item += sizeof(device) - 1;
+			if (name->device[0] || !*item)
+				rc = unc_fail(err, UNC_ERR_INVALID, "%s: device= is %s", whole,
+					      *item ? "given twice" : "empty");
+			next = take_device(item, name->device);
 		} else {
-			size_t length = 1 + strcspn(item + 1, ":");
-
-			unc_put(&o, "%.*s", (int)length, item);
-			item += length;
+			unc_put(&o, "%.*s", (int)(next - item), item);
 		}
 	}
-	unc_put(&o, "%s", from);
 	if (rc == 0 && o.n >= UNC_SPEC_MAX)
-		rc = unc_fail(err, UNC_ERR_INVALID, "'%.40s...' is longer than %d letters", text,
+		rc = unc_fail(err, UNC_ERR_INVALID, "'%.40s...' is longer than %d letters", whole,
 			      UNC_SPEC_MAX - 1);
+	*text = rest;
 	return rc;
 }
 
@@ -165,7 +187,7 @@ static int take_places(const char *text, char rest[UNC_SPEC_MAX], struct unc_nam
 static int take_item(const char *text, char *item, struct unc_name *out, struct unc_error *err)
 {
 	if (strncasecmp(item, "port=", 5) == 0)
-		return take_number(text, item + 5, "port", 7, &out->port, err);
+		return take_number(text, item + 5, "port", UNC_MAX_PORTS - 1, &out->port, err);
 	if (strncasecmp(item, "unit=", 5) == 0)
 		return take_number(text, item + 5, "unit", UNC_MAX_PLACES - 1, &out->spec.index,
 				   err);
@@ -214,10 +236,10 @@ int unc_name_metric(const struct unc_table *t, const char *text, struct unc_name
 {
 	char name[UNC_SPEC_MAX], rest[UNC_SPEC_MAX];
 	uint16_t type;
-	int rc = take_places(text, rest, out, err);
+	int rc = take_places(&text, rest, out, err);
 
 	if (rc == 0)
-		rc = find_metric(t, rest, out, err);
+		rc = find_metric(t, text, out, err);
 	if (rc != UNC_ERR_NOT_FOUND)
 		return rc;
 	split_name(t, text, name, &type);
@@ -263,11 +285,10 @@ int unc_name_parse(const struct unc_table *t, const char *text, struct unc_name 
 		   struct unc_error *err)
 {
 	char rest[UNC_SPEC_MAX];
-	int rc = take_places(text, rest, out, err);
+	int rc = take_places(&text, rest, out, err);
 
 	if (rc < 0)
 		return rc;
-	text = rest;
 	rc = unc_spec_parse(t, text, &out->spec, NULL);
 	if (rc == UNC_ERR_NOT_FOUND) {
 		struct unc_name metric = *out;
@@ -283,6 +304,15 @@ int unc_name_parse(const struct unc_table *t, const char *text, struct unc_name 
 	}
 	/* Once more, for the sentence: that on the event is the better one. */
 	return rc < 0 ? unc_spec_parse(t, text, &out->spec, err) : 0;
+}
+
+int unc_name_event(const struct unc_table *t, const char *text, struct unc_name *out,
+		   struct unc_error *err)
+{
+	char rest[UNC_SPEC_MAX];
+	int rc = take_places(&text, rest, out, err);
+
+	return rc < 0 ? rc : unc_spec_parse(t, text, &out->spec, err);
 }
 
 /* ---- places */
@@ -348,6 +378,8 @@ int unc_name_format(const struct unc_table *t, const struct unc_name *name, char
 	const struct unc_tbl_metric *m;
 	struct unc_buf o = unc_buf(buf, size);
 
+	if (name->metric < 0 && name->node < 0 && !name->device[0])
+		return unc_spec_format(t, &name->spec, buf, size);
 	if (name->metric < 0) {
 		if (unc_spec_format(t, &name->spec, buf, size) < 0)
 			return UNC_ERR_RANGE;

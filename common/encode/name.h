@@ -5,16 +5,14 @@
 
 #include "encode/event.h"
 
-enum { UNC_MAX_PORTS = 8 };
-
 struct unc_name {
 	int metric;           /* index into table->metric; -1: an event */
 	struct unc_spec spec; /* of a metric: index and socket alone */
 	int node;             /* NUMA node; -1: none is named */
-	int port; /* of a metric: of PCIe stacks; -1: all. That of an event is in its fields */
-	/* "0000_70_00_0", or as the kernel calls it until the machine was asked; "": none is named */
+	int port; /* of PCIe stacks, of a metric; -1: all. That of an event is in its fields */
+	/* "0000_70_00_0", or what the kernel calls it until the machine was asked; "": none */
 	char device[UNC_DEVICE_MAX];
-	/* What the machine says where that is (platform/place.c); -1: it was not asked, or need not be */
+	/* Where the machine says that is (platform/place.c); -1: it was not asked, or need not be */
 	struct {
 		int socket, index, port;
 	} at;
@@ -35,6 +33,11 @@ int unc_name_metric(const struct unc_table *, const char *text, struct unc_name 
 		    struct unc_error *err);
 int unc_name_parse(const struct unc_table *, const char *text, struct unc_name *out,
 		   struct unc_error *err);
+/* Of an event alone. */
+int unc_name_event(const struct unc_table *, const char *text, struct unc_name *out,
+		   struct unc_error *err);
+/* Whether it names a place, of whatever kind. */
+bool unc_name_placed(const struct unc_name *);
 /* UNC_ERR_NOT_FOUND with the nearest metric. */
 int unc_name_no_metric(const struct unc_table *, const char *name, struct unc_error *err);
 
@@ -45,8 +48,8 @@ int unc_name_move(const struct unc_table *, const char *text, const struct unc_t
 /* UNC_ERR_RANGE if it is on a socket that is not one of n. */
 int unc_name_check(const struct unc_name *, const char *text, int n_sockets, struct unc_error *err);
 
-/* Whether a text is the address of a PCI function, "0000:70:00.0", "70:00.0" or with '_'; then as names
- * have it, "0000_70_00_0". */
+/* Whether a text is the address of a PCI function, "0000:70:00.0", "70:00.0", or with '_'; out: as
+ * names have it, "0000_70_00_0". */
 bool unc_name_address(const char *text, char out[UNC_DEVICE_MAX]);
 
 /* Canonical text; UNC_ERR_RANGE if it does not fit. */

@@ -18,42 +18,53 @@
 /* ---- encoding */
 
 /* The canonical texts, where the program has room for them. */
-static int name_encoding(const struct unc_table *t, const struct unc_spec *spec,
+static int name_encoding(const struct unc_table *t, const struct unc_name *name,
 			 struct unc_encoding *out)
 {
-	struct unc_spec base;
+	struct unc_name base;
 	int rc;
 
 	if (out->size <= offsetof(struct unc_encoding, name))
 		return 0;
-	rc = unc_spec_format(t, spec, out->name, sizeof(out->name));
+	rc = unc_name_format(t, name, out->name, sizeof(out->name));
 	memcpy(out->base, out->name, sizeof(out->base));
-	if (rc < 0 || (spec->index < 0 && spec->socket < 0))
+	if (rc < 0 || (name->spec.index < 0 && name->spec.socket < 0))
 		return rc;
-	base = *spec;
-	base.index = base.socket = -1;
-	return unc_spec_format(t, &base, out->base, sizeof(out->base));
+	base = *name;
+	base.spec.index = base.spec.socket = -1;
+	return unc_name_format(t, &base, out->base, sizeof(out->base));
 }
 
 static int encode(struct unc_platform *p, const char *text, struct unc_encoding *out,
 		  struct unc_error *err)
 {
 	const struct unc_table *t = p->table;
-	struct unc_spec spec;
+	struct unc_name name;
+	struct unc_spec placed;
+	const struct unc_spec *spec = &name.spec;
 	struct unc_code code;
 	int rc;
 
-	if ((rc = unc_spec_parse(t, text, &spec, err)) < 0 ||
-	    (rc = unc_spec_encode(t, &spec, spec.socket < 0 ? 0 : spec.socket,
-				  unc_platform_nodes(p), &code, err)) < 0)
+	if ((rc = unc_name_event(t, text, &name, err)) < 0 ||
+	    (rc = unc_place_find(p, &name, text, err)) < 0)
 		return rc;
-	if (name_encoding(t, &spec, out) < 0)
+	if (name.node >= 0 || name.device[0]) {
+		placed = name.spec;
+		spec = &placed;
+		if ((rc = unc_place_put(p, &name, &placed, err)) < 0)
+			return rc;
+	}
+	rc = unc_spec_encode(t, spec, spec->socket < 0 ? 0 : spec->socket, unc_platform_nodes(p),
+			     &code, err);
+	if (rc < 0)
+		return rc;
+	if (name_encoding(t, &name, out) < 0)
 		return unc_fail(err, UNC_ERR_INVALID, "%s: the canonical text is too long", text);
 	out->event = code.event;
 	out->type = unc_type_name(t, code.type);
 	out->units_of = unc_type_name(t, unc_type_pool(t, code.type));
-	out->index = spec.index;
-	out->socket = spec.socket;
+	out->index = spec->index;
+	out->socket = spec->socket;
 	out->ctl = code.ctl;
 	out->counters = code.counters;
 	out->counter = code.counter == UNC_NONE ? NULL : unc_counter_name(t, code.counter);

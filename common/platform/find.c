@@ -37,8 +37,12 @@ static int find_metric(const struct unc_table *t, const char *text, size_t *inde
 
 	if (rc < 0 || (rc = unc_name_metric(t, text, &name, err)) < 0)
 		return rc;
-	if (!place && strchr(text, ':'))
+	if (!place && unc_name_placed(&name))
 		return unc_name_no_metric(t, text, err);
+	if (name.node >= 0 || name.port >= 0 || name.device[0])
+		return unc_fail(
+			err, UNC_ERR_INVALID,
+			"%s: a target has a socket and a unit only, no node, port or device", text);
 	*index = (size_t)name.metric;
 	if (place) {
 		found = (struct unc_target){place->size, name.spec.socket, name.spec.index};
@@ -47,12 +51,26 @@ static int find_metric(const struct unc_table *t, const char *text, size_t *inde
 	return 0;
 }
 
+/* The type of all that a metric needs; UNC_NONE: they are of several. */
 static uint16_t type_of_needs(const struct unc_platform *p, size_t metric)
 {
-	const char *event = unc_metric_need(p, metric, 0);
+	uint16_t type = UNC_NONE;
 	struct unc_spec spec;
+	const char *event;
 
-	return event && unc_spec_parse(p->table, event, &spec, NULL) == 0 ? spec.type : UNC_NONE;
+	for (size_t i = 0; (event = unc_metric_need(p, metric, i)) != NULL; i++) {
+		if (unc_spec_parse(p->table, event, &spec, NULL) < 0 || (i && spec.type != type))
+			return UNC_NONE;
+		type = spec.type;
+	}
+	return type;
+}
+
+uint16_t unc_describe_type(const struct unc_platform *p, const struct unc_name *name)
+{
+	uint16_t type = name->metric < 0 ? name->spec.type : p->table->metric[name->metric].type;
+
+	return type == UNC_NONE ? type_of_needs(p, (size_t)name->metric) : type;
 }
 
 int unc_describe_item(struct unc_platform *p, const struct unc_name *name, const char *text,
@@ -78,13 +96,11 @@ int unc_describe_item(struct unc_platform *p, const struct unc_name *name, const
 		out->metric = unc_metric_get(p, out->index);
 	if (!out->event && !out->metric)
 		return unc_no_memory(err);
-	/* One unit of a portable metric is of the type of all that it counts. */
-	if (type == UNC_NONE && out->at.index >= 0)
-		type = type_of_needs(p, out->index);
+	if (out->at.index >= 0) /* one unit of a portable metric has a type */
+		type = unc_describe_type(p, name);
 	if (type != UNC_NONE)
 		out->units_of = unc_type_name(t, unc_type_pool(t, type));
-	all.spec.socket = all.spec.index = all.node = -1;
-	all.device[0] = '\0';
+	all.spec.socket = all.spec.index = -1;
 	if (unc_name_format(t, name, out->name, sizeof(out->name)) < 0 ||
 	    unc_name_format(t, &all, out->base, sizeof(out->base)) < 0)
 		return unc_fail(err, UNC_ERR_INVALID, "%s: the canonical text is too long", text);

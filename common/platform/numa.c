@@ -281,6 +281,13 @@ int unc_numa_socket(const struct unc_platform *p, int node, struct unc_error *er
 	return fail_range(nodes, node, err);
 }
 
+bool unc_numa_clustered(const struct unc_platform *p)
+{
+	const struct unc_nodes *nodes = nodes_known(p);
+
+	return nodes && nodes->clusters > 1;
+}
+
 /* What the site says of the units, then what the table does; NULL: nothing for as many clusters. */
 static const struct unc_tbl_nodes *map_of(const struct unc_platform *p,
 					  const struct unc_instance *u, unsigned clusters)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Places that the machine has to be asked for: NUMA nodes, and devices by the ports that they are below. */
+/* Places that the machine has to be asked for: NUMA nodes, and devices by the ports above them. */
 #include <string.h>
 
 #include "base/nearest.h"
@@ -93,16 +93,19 @@ static int find_device(struct unc_platform *p, struct unc_name *name, const char
 	return fail_device(p, &s, text, unknown, err);
 }
 
-bool unc_place_is_part(const struct unc_platform *p, int node)
+/* What the name says of the place itself must be where the device is. */
+static int agree(struct unc_name *name, const char *text, struct unc_error *err)
 {
-	const struct unc_node *mine = NULL, *other;
+	struct unc_spec *spec = &name->spec;
 
-	for (size_t i = 0; (other = unc_node_get(p, i)) != NULL; i++)
-		mine = other->number == node ? other : mine;
-	for (size_t i = 0; mine && (other = unc_node_get(p, i)) != NULL; i++)
-		if (other != mine && other->socket == mine->socket)
-			return true;
-	return false;
+	if (name->node >= 0 || (spec->socket >= 0 && spec->socket != name->at.socket) ||
+	    (spec->index >= 0 && spec->index != name->at.index) ||
+	    (name->port >= 0 && name->port != name->at.port))
+		return unc_fail(err, UNC_ERR_INVALID,
+				"%s: device= is a place already: port %d of unit %d, socket %d",
+				text, name->at.port, name->at.index, name->at.socket);
+	spec->socket = spec->index = name->port = -1;
+	return 0;
 }
 
 int unc_place_find(struct unc_platform *p, struct unc_name *name, const char *text,
@@ -117,14 +120,8 @@ int unc_place_find(struct unc_platform *p, struct unc_name *name, const char *te
 				"%s: node= and device= name places of a machine, and the platform "
 				"was opened for listing only",
 				text);
-	if (name->device[0] &&
-	    (name->spec.socket >= 0 || name->spec.index >= 0 || name->port >= 0 || name->node >= 0))
-		return unc_fail(err, UNC_ERR_INVALID,
-				"%s: device= is a place already: no socket=, node=, unit= or port= "
-				"beside it",
-				text);
 	if (name->device[0])
-		return find_device(p, name, text, err);
+		return (rc = find_device(p, name, text, err)) < 0 ? rc : agree(name, text, err);
 	rc = unc_numa_socket(p, name->node, err);
 	if (rc < 0) {
 		unc_error_prefix(err, "%s", text);
@@ -135,4 +132,16 @@ int unc_place_find(struct unc_platform *p, struct unc_name *name, const char *te
 				name->node, rc);
 	name->at.socket = rc;
 	return 0;
+}
+
+int unc_place_put(const struct unc_platform *p, const struct unc_name *name, struct unc_spec *spec,
+		  struct unc_error *err)
+{
+	int port = name->at.port >= 0 ? name->at.port : name->port;
+
+	if (name->at.socket >= 0)
+		spec->socket = name->at.socket;
+	if (name->at.index >= 0)
+		spec->index = name->at.index;
+	return port < 0 ? 0 : unc_spec_set_port(p->table, spec, (unsigned)port, err);
 }

@@ -135,16 +135,20 @@ const struct unc_field *unc_describe_field(const struct unc_platform *, uint16_t
 
 /* find.c: what is named in a text. */
 struct unc_name;
+struct unc_spec;
 int unc_describe_item(struct unc_platform *, const struct unc_name *, const char *text,
 		      struct unc_item *out, struct unc_error *);
+/* The unit type of all that it counts; UNC_NONE: there are several. */
+uint16_t unc_describe_type(const struct unc_platform *, const struct unc_name *);
 /* Whether this machine has a unit that can count it; else UNC_ERR_UNAVAILABLE. */
 int unc_describe_counts(const struct unc_platform *, const struct unc_code *, struct unc_error *);
-/* place.c: asks the machine for the node or the device that a name has, if it has one; name->at. A device
- * is called by its address from then on. Errors: as unc_numa_socket(); UNC_ERR_NOT_FOUND,
+/* place.c: asks the machine where the node or the device is that a name has, if it has one: name->at.
+ * A device is called by its address from then on. Errors: as unc_numa_socket(); UNC_ERR_NOT_FOUND,
  * UNC_ERR_UNAVAILABLE, UNC_ERR_INVALID. */
 int unc_place_find(struct unc_platform *, struct unc_name *, const char *text, struct unc_error *);
-/* Whether a node is one of several of its socket. */
-bool unc_place_is_part(const struct unc_platform *, int node);
+/* Has an event count where a name is. Errors: as unc_spec_set_port(). */
+int unc_place_put(const struct unc_platform *, const struct unc_name *, struct unc_spec *,
+		  struct unc_error *);
 /* groups.c */
 int unc_describe_groups(struct unc_platform *, struct unc_error *);
 void unc_describe_groups_free(struct unc_platform *);
@@ -157,10 +161,13 @@ int unc_peaks_find(struct unc_platform *, struct unc_error *err);
 int unc_peak_of(const struct unc_platform *, int socket, double *bytes_per_second,
 		struct unc_error *err);
 
-/* numa.c: the socket of a NUMA node. UNC_ERR_RANGE: the machine has not that node; UNC_ERR_UNAVAILABLE:
- * its socket, or its part of it, is not known, and why. */
+/* numa.c: the socket of a NUMA node. UNC_ERR_RANGE: the machine has not that node;
+ * UNC_ERR_UNAVAILABLE: its socket, or its part of it, is not known, and why. */
 int unc_numa_socket(const struct unc_platform *, int node, struct unc_error *err);
-/* The node that a unit belongs to. UNC_ERR_UNAVAILABLE: none is known, or it is of its whole socket. */
+/* Whether a socket has several nodes. */
+bool unc_numa_clustered(const struct unc_platform *);
+/* The node that a unit belongs to. UNC_ERR_UNAVAILABLE: none is known, or it is of its whole
+ * socket. */
 int unc_numa_owner(const struct unc_platform *, size_t instance, struct unc_error *why);
 
 /* Keeps a sentence for unc_open_error(); returns err->code. */

@@ -95,7 +95,7 @@ static int canonical(struct unc_table_reader *r, const char *text, char *buf, si
 	}
 	if (rc < 0)
 		return unc_bad(r, "item %s", r->err->text);
-	if (name.spec.index >= 0 || name.spec.socket >= 0 || name.node >= 0 || name.device[0])
+	if (unc_name_placed(&name))
 		return unc_bad(r, "item %s: a group names no place", text);
 	if (name.metric < 0 && unc_spec_encode(r->names, &name.spec, 0, 2, &code, r->err) < 0)
 		return unc_bad(r, "item %s", r->err->text);

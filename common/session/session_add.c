@@ -160,24 +160,11 @@ static int add_item(struct unc_session *s, const struct want *want, size_t n, st
 	return 0;
 }
 
-/* An event at the place of a name. */
-static int put_at(struct unc_session *s, const struct unc_name *name, struct want *want)
-{
-	int port = name->at.port >= 0 ? name->at.port : name->port;
-
-	want->node = name->node;
-	if (name->at.socket >= 0)
-		want->spec.socket = name->at.socket;
-	if (name->at.index >= 0)
-		want->spec.index = name->at.index;
-	return port < 0 ? 0 : unc_spec_set_port(s->platform->table, &want->spec, port, &s->error);
-}
-
 static int add_event(struct unc_session *s, const struct unc_name *name)
 {
-	struct want want = {.spec = name->spec, .aggregate = UNC_EXPR_AS_EVENT};
+	struct want want = {.spec = name->spec, .aggregate = UNC_EXPR_AS_EVENT, .node = name->node};
 	struct unc_code code;
-	int rc = put_at(s, name, &want);
+	int rc = unc_place_put(s->platform, name, &want.spec, &s->error);
 
 	if (rc == 0)
 		rc = unc_spec_encode(s->platform->table, &want.spec, 0,
@@ -192,8 +179,11 @@ static int wants_of(struct unc_session *s, const struct unc_expr *expr, const st
 {
 	const struct unc_table *t = s->platform->table;
 	int socket = name->spec.socket, index = name->spec.index;
-	uint16_t type = t->metric[name->metric].type;
+	uint16_t type = index < 0 ? UNC_NONE : unc_describe_type(s->platform, name);
 
+	if (index >= 0 && type == UNC_NONE)
+		return unc_fail(&s->error, UNC_ERR_INVALID,
+				"it is of no single unit type: it has no unit %d", index);
 	for (size_t i = 0; i < unc_expr_refs(expr); i++) {
 		const struct unc_expr_ref *ref = unc_expr_ref(expr, i);
 		int rc = unc_spec_parse(t, ref->event, &want[i].spec, &s->error);
@@ -203,15 +193,11 @@ static int wants_of(struct unc_session *s, const struct unc_expr *expr, const st
 		want[i].aggregate = ref->aggregate;
 		if (socket >= 0)
 			want[i].spec.socket = socket;
-		/* One unit of a portable metric: all that it counts must be of that type. */
-		if (i == 0 && type == UNC_NONE)
-			type = want[0].spec.type;
 		if (index >= 0 && want[i].spec.type == type)
 			want[i].spec.index = index;
-		else if (index >= 0 && t->metric[name->metric].type == UNC_NONE)
-			return unc_fail(&s->error, UNC_ERR_INVALID,
-					"it is of no single unit type: it has no unit %d", index);
-		if ((rc = put_at(s, name, &want[i])) < 0)
+		want[i].node = name->node;
+		rc = unc_place_put(s->platform, name, &want[i].spec, &s->error);
+		if (rc < 0)
 			return rc;
 	}
 	return 0;
@@ -241,7 +227,7 @@ static int check_whole(struct unc_session *s, const struct unc_name *name,
 	if (name->port >= 0 || name->at.port >= 0 || name->spec.index >= 0)
 		return unc_fail(&s->error, UNC_ERR_INVALID,
 				"it is of sockets, not of units or ports");
-	if (name->node >= 0 && unc_place_is_part(s->platform, name->node))
+	if (name->node >= 0 && unc_numa_clustered(s->platform))
 		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE,
 				"it is known of sockets only, and node %d is a part of socket %d",
 				name->node, name->at.socket);

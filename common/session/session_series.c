@@ -13,8 +13,8 @@ struct series {
 	struct unc_error lacks; /* the first place where it cannot be counted */
 };
 
-/* A unit or a socket may be without what others have: that is an item as well. rc: what finding the place
- * came to; its sentence is the session's. */
+/* A unit or a socket may be without what others have: that is an item as well. rc: what finding the
+ * place came to; its sentence is the session's. */
 static int add_there(struct unc_session *s, struct series *series, const struct unc_name *there,
 		     int rc)
 {
@@ -52,16 +52,23 @@ static int add_sockets(struct unc_session *s, struct series *series)
 	return rc;
 }
 
-static int add_units(struct unc_session *s, struct series *series, const char *units_of)
+/* Whether the text leaves a unit of a type to be added. */
+static bool is_chosen(const struct series *series, const char *type, const struct unc_unit *unit)
 {
 	const struct unc_spec *only = &series->name.spec;
+
+	return strcmp(unit->type->name, type) == 0 &&
+	       (only->socket < 0 || only->socket == unit->socket) &&
+	       (only->index < 0 || only->index == unit->index);
+}
+
+static int add_units(struct unc_session *s, struct series *series, const char *units_of)
+{
 	const struct unc_unit *unit;
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && (unit = unc_unit_get(s->platform, i)) != NULL; i++)
-		if (strcmp(unit->type->name, units_of) == 0 &&
-		    (only->socket < 0 || only->socket == unit->socket) &&
-		    (only->index < 0 || only->index == unit->index))
+		if (is_chosen(series, units_of, unit))
 			rc = add_place(s, series, unit->socket, unit->index);
 	return rc;
 }
@@ -84,22 +91,6 @@ static int add_nodes(struct unc_session *s, struct series *series)
 }
 
 /* ---- devices: an item for each port of a stack that has some below it */
-
-/* Whether all that is counted has a port. */
-static bool has_ports(const struct unc_session *s, const struct unc_name *name)
-{
-	const struct unc_table *t = s->platform->table;
-	const char *event;
-	struct unc_spec spec;
-	bool has = true;
-
-	if (name->metric < 0)
-		return t->type[name->spec.type].ports;
-	for (size_t i = 0; has && (event = unc_metric_need(s->platform, (size_t)name->metric, i));
-	     i++)
-		has = unc_spec_parse(t, event, &spec, NULL) == 0 && t->type[spec.type].ports;
-	return has && unc_metric_need(s->platform, (size_t)name->metric, 0);
-}
 
 /* The first device below each port of a stack. */
 struct ports {
@@ -128,37 +119,29 @@ static int add_stack(struct unc_session *s, struct series *series, const struct 
 
 		if (known && !ports.device[port][0])
 			continue;
-		memcpy(there.device, ports.device[port], sizeof(there.device));
-		if (known) {
-			there.spec.socket = there.spec.index = -1; /* the device says it */
-			there.at.socket = unit->socket;
-			there.at.index = unit->index;
-			there.at.port = port;
-			rc = add_there(s, series, &there, 0);
-			continue;
-		}
 		there.spec.socket = unit->socket;
 		there.spec.index = unit->index;
 		there.port = port;
+		if (known) { /* it says all of that */
+			there.spec.socket = there.spec.index = there.port = -1;
+			memcpy(there.device, ports.device[port], sizeof(there.device));
+			there.at.socket = unit->socket;
+			there.at.index = unit->index;
+			there.at.port = port;
+		}
 		rc = add_there(s, series, &there, 0);
 	}
 	return rc;
 }
 
-static int add_devices(struct unc_session *s, struct series *series)
+static int add_devices(struct unc_session *s, struct series *series, const char *stacks, int ports)
 {
-	const struct unc_spec *only = &series->name.spec;
-	const struct unc_table *t = s->platform->table;
+	const struct unc_unit *unit;
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < s->platform->instances.n; i++) {
-		const struct unc_instance *u = &s->platform->instances.unit[i];
-
-		if (t->type[u->type].ports && (only->socket < 0 || only->socket == u->socket) &&
-		    (only->index < 0 || only->index == u->index))
-			rc = add_stack(s, series, unc_unit_get(s->platform, i),
-				       t->type[u->type].ports);
-	}
+	for (size_t i = 0; rc == 0 && (unit = unc_unit_get(s->platform, i)) != NULL; i++)
+		if (is_chosen(series, stacks, unit))
+			rc = add_stack(s, series, unit, ports);
 	if (rc == 0 && !series->n)
 		rc = unc_fail(&s->error, UNC_ERR_UNAVAILABLE,
 			      "%s: no device is below a port of a PCIe stack", series->what.base);
@@ -174,6 +157,9 @@ static bool is_there(const struct unc_name *name)
 /* All that `per` asks for; the place of the text itself where there is no other. */
 static int add_places(struct unc_session *s, struct series *series, unsigned per)
 {
+	const struct unc_table *t = s->platform->table;
+	uint16_t type =
+		per & UNC_EACH_DEVICE ? unc_describe_type(s->platform, &series->name) : UNC_NONE;
 	const struct unc_spec *at = &series->name.spec;
 	int rc = 0;
 
@@ -183,8 +169,8 @@ static int add_places(struct unc_session *s, struct series *series, unsigned per
 		return add_there(s, series, &series->name, 0);
 	if (per & UNC_EACH_NODE)
 		rc = add_nodes(s, series);
-	else if (per & UNC_EACH_DEVICE && has_ports(s, &series->name))
-		return add_devices(s, series);
+	else if (type != UNC_NONE && t->type[type].ports)
+		return add_devices(s, series, unc_type_name(t, type), t->type[type].ports);
 	else if (per & UNC_EACH_UNIT && series->what.units_of)
 		rc = add_units(s, series, series->what.units_of);
 	else if (per & (UNC_EACH_UNIT | UNC_EACH_SOCKET | UNC_EACH_DEVICE))

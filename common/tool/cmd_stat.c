@@ -93,9 +93,8 @@ static void tell_unknown_devices(const struct stat_job *job)
 
 	for (size_t i = 0; (unit = unc_unit_get(job->platform, i)) != NULL; i++)
 		if (unc_unit_bus(job->platform, unit, bus) == UNC_ERR_UNAVAILABLE) {
-			remark("note: of some stacks each port is shown, as it is not known what "
-			       "is "
-			       "below: %s%d of socket %d: %s; see 'uncore units -v'",
+			remark("note: of some stacks each port is shown, for it is not known "
+			       "what is below: %s%d of socket %d: %s; see 'uncore units -v'",
 			       unit->type->name, unit->index, unit->socket,
 			       unc_platform_error(job->platform));
 			return;

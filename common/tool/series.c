@@ -52,65 +52,76 @@ static double peak_of(struct unc_platform *platform, const struct unc_item *item
 					      "memory_bandwidth"};
 	double peak;
 
-	for (size_t i = 0; item->metric && i < sizeof(traffic) / sizeof(traffic[0]); i++)
+	/* A node may be a part of a socket. */
+	for (size_t i = 0;
+	     item->metric && item->node < 0 && i < sizeof(traffic) / sizeof(traffic[0]); i++)
 		if (strcmp(item->metric->name, traffic[i]) == 0 &&
 		    unc_memory_peak(platform, item->at.socket, &peak) == 0)
 			return peak;
 	return 0;
 }
 
-struct label {
-	int port;
-	char *names;
+/* A stack, and the numbers that are of its ports. */
+struct stack {
+	const struct unc_unit *unit;
+	struct number *first, *end;
 };
 
 /* Functions without a driver are told by their addresses. */
 static int add_label(void *user, const struct unc_device *device)
 {
-	struct label *label = user;
-	const char *names = device->names;
+	const struct stack *stack = user;
+	const char *names = device->names[0] ? device->names : device->address;
 
-	if (device->port != label->port)
-		return 0;
-	if (!*names)
-		names = device->address;
-	for (size_t n; *names; names += n + (names[n] != '\0')) {
-		n = strcspn(names, ",");
-		label->names =
-			must_add(label->names, "%s%.*s", label->names ? " " : "", (int)n, names);
+	for (struct number *n = stack->first; n < stack->end; n++) {
+		const struct unc_item *item = &n->item;
+		const char *name = names;
+
+		if (!item->device[0] || item->port != device->port ||
+		    item->at.socket != stack->unit->socket || item->at.index != stack->unit->index)
+			continue;
+		for (size_t length; *name; name += length + (name[length] != '\0')) {
+			length = strcspn(name, ",");
+			n->device = must_add(n->device, "%s%.*s", n->device ? " " : "", (int)length,
+					     name);
+		}
 	}
 	return 0;
 }
 
-/* What is below the port of an item, "mlx5_0 mlx5_1"; NULL: nothing, or it is not known. */
-static char *devices_of(const struct series *s, const struct unc_item *item)
+/* What is below the ports of the numbers from `first` on, "mlx5_0 mlx5_1": each stack is looked at
+ * once. */
+static void label_devices(struct series *s, size_t first)
 {
-	struct label label = {.port = item->port};
-	const struct unc_unit *unit;
+	struct stack stack = {.first = s->number + first, .end = s->number + s->n};
+	const char *type = NULL;
 
-	for (size_t i = 0; item->device[0] && (unit = unc_unit_get(s->platform, i)) != NULL; i++)
-		if (unit->socket == item->at.socket && unit->index == item->at.index &&
-		    unc_unit_devices(s->platform, unit, add_label, &label) == 0)
-			break;
-	return label.names;
+	for (const struct number *n = stack.first; n < stack.end; n++)
+		type = n->item.device[0] ? n->item.units_of : type;
+	for (size_t i = 0; type && (stack.unit = unc_unit_get(s->platform, i)) != NULL; i++)
+		if (strcmp(stack.unit->type->name, type) == 0)
+			unc_unit_devices(s->platform, stack.unit, add_label, &stack);
 }
 
 bool series_devices(struct series *s, const struct number **which)
 {
-	bool same = true;
+	char **before = must_alloc(NULL, s->n, sizeof(*before));
 
+	*which = NULL;
 	for (size_t i = 0; i < s->n; i++) {
-		char *now = s->number[i].item.device[0] ? devices_of(s, &s->number[i].item) : NULL;
-
-		if (same && (now || s->number[i].device) &&
-		    strcmp(now ? now : "", s->number[i].device ? s->number[i].device : "") != 0) {
-			same = false;
-			*which = &s->number[i];
-		}
-		free(s->number[i].device);
-		s->number[i].device = now;
+		before[i] = s->number[i].device;
+		s->number[i].device = NULL;
 	}
-	return same;
+	label_devices(s, 0);
+	for (size_t i = 0; i < s->n; i++) {
+		const char *now = s->number[i].device;
+
+		if (!*which && strcmp(now ? now : "", before[i] ? before[i] : "") != 0)
+			*which = &s->number[i];
+		free(before[i]);
+	}
+	free(before);
+	return !*which;
 }
 
 int series_add(struct series *s, const char *text, unsigned per)
@@ -123,10 +134,10 @@ int series_add(struct series *s, const char *text, unsigned per)
 
 		rc = unc_session_item(s->session, number->id, &number->item);
 		number->peak = peak_of(s->platform, &number->item);
-		number->device = devices_of(s, &number->item);
 	}
 	if (rc < 0)
 		return rc;
+	label_devices(s, s->n - n);
 	s->n_values += n;
 	s->value = must_alloc(s->value, s->n_values, sizeof(*s->value));
 	return 0;

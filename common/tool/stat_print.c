@@ -106,7 +106,7 @@ static void print_one(struct printer *p, const struct stat_job *job, const struc
 {
 	const struct unc_target *at = &c->item.at;
 	bool counted = c->id >= 0 && !c->item.error;
-	bool named_there = c->item.device[0] || (c->id >= 0 && c->item.node >= 0);
+	bool at_node = c->id >= 0 && c->item.node >= 0;
 	char clock[CELL_MAX], unit[CELL_MAX];
 
 	snprintf(unit, sizeof(unit), "%s%d", c->item.units_of ? c->item.units_of : "", at->index);
@@ -118,7 +118,7 @@ static void print_one(struct printer *p, const struct stat_job *job, const struc
 		print_bool(p, "simulated", unc_platform_simulated(job->platform));
 	print_if(p, "socket", at->socket >= 0, at->socket);
 	print_text(p, "unit", NULL, at->index >= 0 ? unit : NULL);
-	print_text(p, "name", NULL, named_there ? c->item.name : c->item.base);
+	print_text(p, "name", NULL, c->item.base);
 	print_value(p, "value", c);
 	print_text(p, "measure", NULL, c->item.metric ? c->item.metric->unit : "count");
 	print_if(p, "share", c->valid, rounded(c->share));
@@ -129,8 +129,8 @@ static void print_one(struct printer *p, const struct stat_job *job, const struc
 		print_integer(p, "runs", NULL, (int64_t)job->runs);
 		print_if(p, "spread", isfinite(c->spread), rounded(c->spread));
 	}
-	if (job->args->per_node || (p->form == JSON && named_there && !c->item.device[0]))
-		print_if(p, "node", named_there && c->item.node >= 0, c->item.node);
+	if (job->args->per_node || (p->form == JSON && at_node))
+		print_if(p, "node", at_node, c->item.node);
 	if (job->args->per_device || (p->form == JSON && c->item.device[0]))
 		print_device(p, c);
 }
