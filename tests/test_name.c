@@ -5,6 +5,7 @@
 #include "base/nearest.h"
 #include "base/text.h"
 #include "encode/event.h"
+#include "encode/name.h"
 #include "session_kit.h"
 
 static unsigned searches; /* for what is nearest */
@@ -555,6 +556,85 @@ static void test_partial(void)
 	unc_platform_close(p);
 }
 
+/* Six nodes, three a socket. Ports are bits of the mask of IIO events: public event file of Granite Rapids,
+ * UNC_IIO_DATA_REQ_OF_CPU.MEM_READ.PART0 to PART7. */
+static void test_on_machine(void)
+{
+	static const struct {
+		const char *text, *name; /* what it is, or why it is none */
+		int rc, socket, node, port;
+	} rows[] = {
+		{"MEMORY_READ_BYTES:Node=4", "memory_read_bytes:node=4", 0, 1, 4, -1},
+		{"imc.CAS_COUNT_SCH0:node=1:ALL", "imc.CAS_COUNT_SCH0:ALL:node=1", 0, 0, 1, -1},
+		{"memory_read_bytes:node=4:socket=1", "memory_read_bytes:socket=1:node=4", 0, 1, 4,
+		 -1},
+		{"pcie_read_bytes:unit=3:port=2", "pcie_read_bytes:port=2:unit=3", 0, -1, -1, 2},
+		{"iio3.DATA_REQ_OF_CPU:MEM_READ.PART0:port=7",
+		 "iio3.DATA_REQ_OF_CPU:MEM_READ.PART0:ch_mask=128", 0, -1, -1, -1},
+		{"memory_read_bytes:node=6",
+		 "memory_read_bytes:node=6: this machine has nodes 0 to 5, not 6", UNC_ERR_RANGE, 0,
+		 0, 0},
+		{"memory_read_bytes:node=4:socket=0",
+		 "memory_read_bytes:node=4:socket=0: node 4 is of socket 1", UNC_ERR_INVALID, 0, 0,
+		 0},
+		{"memory_read_bytes:node=x",
+		 "memory_read_bytes: 'node=x' is not node=N with N up to 4095", UNC_ERR_INVALID, 0,
+		 0, 0},
+		{"memory_read_bytes:node=1:node=1",
+		 "memory_read_bytes:node=1:node=1: node is given twice", UNC_ERR_INVALID, 0, 0, 0},
+		{"pcie_read_bytes:port=8", "pcie_read_bytes: 'port=8' is not port=N with N up to 7",
+		 UNC_ERR_INVALID, 0, 0, 0},
+		{"iio.DATA_REQ_OF_CPU:MEM_READ.PART0:port=8",
+		 "iio.DATA_REQ_OF_CPU: port=8 does not fit: a stack has ports 0 to 7",
+		 UNC_ERR_RANGE, 0, 0, 0},
+		{"iio.DATA_REQ_OF_CPU:MEM_READ.PART0:ch_mask=1:port=1",
+		 "iio.DATA_REQ_OF_CPU: port= and ch_mask= are both given: one says it",
+		 UNC_ERR_INVALID, 0, 0, 0},
+		{"pcie_read_bytes:device=", "pcie_read_bytes:device=: device= is empty",
+		 UNC_ERR_INVALID, 0, 0, 0},
+		{"pcie_read_bytes:device=0000:70:00.0:device=a",
+		 "pcie_read_bytes:device=0000:70:00.0:device=a: device= is given twice",
+		 UNC_ERR_INVALID, 0, 0, 0},
+	};
+	struct unc_platform *p = machine("granite-rapids,clusters=3,clock=step");
+	struct unc_target place = {.size = sizeof(place)};
+	size_t index;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct unc_item item = {.size = sizeof(item)};
+
+		CHECK_NUMBER(unc_item_find(p, rows[i].text, &item), rows[i].rc);
+		CHECK_TEXT(rows[i].rc ? unc_platform_error(p) : item.name, rows[i].name);
+		if (rows[i].rc)
+			continue;
+		CHECK_NUMBER(item.at.socket, rows[i].socket);
+		CHECK_NUMBER(item.node, rows[i].node);
+		CHECK_NUMBER(item.port, rows[i].port);
+	}
+	/* A target would lose it. */
+	CHECK_NUMBER(unc_metric_find(p, "memory_read_bytes:node=1", &index, &place),
+		     UNC_ERR_INVALID);
+	CHECK_NUMBER(unc_metric_find(p, "imc3.MEM_BW_READS", &index, NULL), UNC_ERR_NOT_FOUND);
+	unc_platform_close(p);
+}
+
+/* "As lspci writes them": domain, bus, device below 32, function below 8. */
+static void test_addresses(void)
+{
+	char out[UNC_DEVICE_MAX];
+	static const char *const none[] = {"mlx5_0",     "70:20.0",       "70:00.8",
+					   "0000:70:00", "0000::70:00.0", ""};
+
+	CU_ASSERT(unc_name_address("0000:70:00.0", out));
+	CHECK_TEXT(out, "0000_70_00_0");
+	CU_ASSERT(unc_name_address("70:1f.7", out));
+	CHECK_TEXT(out, "0000_70_1f_7");
+	CU_ASSERT(unc_name_address("10000_01_00_0", out));
+	CHECK_TEXT(out, "10000_01_00_0");
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+		CU_ASSERT(!unc_name_address(none[i], out));
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
@@ -567,6 +647,8 @@ int main(void)
 		{"the units of a view are another type's", test_item_of_view},
 		{"the nearest CPU", test_cpus},
 		{"portable metrics come first", test_order},
+		{"nodes and ports of a machine", test_on_machine},
+		{"addresses of PCI functions", test_addresses},
 		{"it is what its text says", test_same},
 		{"targets of other sizes", test_target_sizes},
 		{"an encoding names its event", test_encoding},

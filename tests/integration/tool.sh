@@ -591,4 +591,22 @@ grep -q 'bus 0000:16' "$tmp/out" && grep -q 'port 0  0000:17:00.0  mlx5_0,eth2' 
 	grep -q 'the kernel does not tell which root bus the stack has' "$tmp/out"
 result "units -v: the same, and why a bus is not known"
 
+UNCORE_SYSROOT=$root UNCORE_RUN=$tmp/stackruns run stat -d 0.01 --json-lines --per-device -m pcie_write_bytes
+jq -se '(map(select(.device.address != null)) | map([.name, .unit, .device])) ==
+	[["pcie_write_bytes:device=0000_17_00_0", "iio1",
+	  {"address":"0000:17:00.0","names":["mlx5_0","eth2"],"port":0,"stack":1}]] and
+	(map(select(.device.address == null)) | length == 5 * 4 and all(.device.port < 4 and .device.names == []))' "$tmp/out" >/dev/null
+result "stat --per-device: a device, and each port of stacks without a bus"
+grep -q 'it is not known what is below: iio0 of socket 0: the kernel does not tell' "$tmp/err"
+result "and why these are shown"
+
+# ---- NUMA nodes: a third of a socket's memory channels each
+
+UNCORE_SIM=granite-rapids,clusters=3 run stat -d 0.1 --json-lines --per-node -m memory_read_bytes
+jq -se 'map([.node, .socket, .name, .units, .of]) == [range(6) | [., (. / 3 | floor), "memory_read_bytes:node=\(.)", 4, 4]]' "$tmp/out" >/dev/null
+result "stat --per-node: the channels of each"
+UNCORE_SIM=granite-rapids,clusters=3 run stat -d 0.1 -j --per-node -m link_tx_bytes
+json '.invalid | length == 6 and all(test("upi units are known by socket only"))'
+result "what only sockets have says so"
+
 finish
