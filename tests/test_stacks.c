@@ -2,6 +2,7 @@
 /*
  * PCIe stacks: buses as the kernel's driver tells them, devices by links of the shape that Linux has.
  * Which root port is which port: PCM's rules (Skylake-SP: its device number, Ice Lake-SP: less 2);
+ * Snow Ridge: root port A, 8086:334a, is device 4 (Linux snr_uncore_pci_sub_ids) and port 4 (PCM).
  * 0000:00 of a unit that is nowhere: Linux 6.12 pmu_iio_mapping_visible(), skx_iio_mapping_show().
  */
 #include <stdbool.h>
@@ -9,7 +10,7 @@
 
 #include "discover_cpu.h"
 
-enum { SKYLAKE = 0x55, ICELAKE = 0x6A };
+enum { SKYLAKE = 0x55, ICELAKE = 0x6A, SNOW_RIDGE = 0x86 };
 
 static void die(int iio, int socket, const char *bus)
 {
@@ -158,12 +159,34 @@ static void test_icelake(void)
 	machine_close();
 }
 
+static void test_snow_ridge(void)
+{
+	begin(SNOW_RIDGE);
+	die(0, 0, "0000:00\n");
+	die(1, 0, "0000:00\n");
+	die(4, 0, "0000:14\n");
+	/* Of the chipset's ports, which are on bus 0, none is one of the stack. */
+	bridge("pci0000:00/0000:00:1c.0");
+	device("pci0000:00/0000:00:1c.0/0000:02:00.0", "0x010802\n", "nvme/nvme0");
+	bridge("pci0000:14/0000:14:04.0");
+	device("pci0000:14/0000:14:04.0/0000:15:00.0", "0x020000\n", "net/eth0");
+	bridge("pci0000:14/0000:14:07.0");
+	device("pci0000:14/0000:14:07.0/0000:18:00.0", "0x010802\n", "nvme/nvme1");
+	machine_open();
+	CHECK_TEXT(bus_of(0, 0), "the kernel knows of no root bus of the stack");
+	CHECK_TEXT(bus_of(0, 1), "0000:00");
+	CHECK_TEXT(devices_of(0, 1), "-1 0000:02:00.0 nvme0");
+	CHECK_TEXT(devices_of(0, 4), "4 0000:15:00.0 eth0; 7 0000:18:00.0 nvme1");
+	machine_close();
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
 		{"root buses of stacks", test_buses},
 		{"devices, by the ports that they are below", test_devices},
 		{"Ice Lake-SP", test_icelake},
+		{"Snow Ridge", test_snow_ridge},
 		{0},
 	};
 

@@ -206,9 +206,9 @@ void row_encode(const char *row)
 		    {"broadwell-de", NULL},         {"skylake-sp", NULL},
 		    {"cascadelake-sp", NULL},       {"cooperlake-sp", NULL},
 		    {"icelake-sp", NULL},           {"icelake-d", NULL},
-		    {"sapphire-rapids", NULL},      {"granite-rapids", NULL},
-		    {"sierra-forest", NULL},        {"clearwater-forest", NULL},
-		    {"grand-ridge", NULL}};
+		    {"snow-ridge", NULL},           {"sapphire-rapids", NULL},
+		    {"granite-rapids", NULL},       {"sierra-forest", NULL},
+		    {"clearwater-forest", NULL},    {"grand-ridge", NULL}};
 	struct names names = {.text = calloc(MOST_NAMES, LONGEST)};
 	bool loaded = load();
 	char name[64];

@@ -80,6 +80,7 @@ json '(map({(.cpu): .}) | add) as $c | $c.montecito.events >= 169 and $c.monteci
 	$c["ivybridge-ep"].events + $c["ivybridge-ep"].umasks >= 1074 and
 	$c["ivybridge-ep"].units == 9 and $c["emerald-rapids"].units >= 15 and
 	([$c["icelake-sp", "icelake-d"] | .events + .umasks >= 3933 and .units == 11] | all) and
+	$c["snow-ridge"].events + $c["snow-ridge"].umasks >= 2511 and $c["snow-ridge"].units == 9 and
 	$c["haswell-ep"].events + $c["haswell-ep"].umasks >= 1278 and $c["haswell-ep"].units == 10 and
 	$c["broadwell-ep"].events + $c["broadwell-ep"].umasks >= 1284 and $c["broadwell-ep"].units == 10 and
 	$c["broadwell-de"].events + $c["broadwell-de"].umasks >= 900 and $c["broadwell-de"].units == 7 and
