@@ -964,7 +964,7 @@ struct unc_register {
 	uint64_t address;   /* MSR number, configuration offset, or offset from the BAR base */
 	int width;          /* bits */
 	const char *device; /* PCI "0c.0", else NULL */
-	unsigned device_id; /* PCI */
+	unsigned device_id; /* PCI; 0: only the machine tells it */
 	const char *bar;    /* MMIO, else NULL */
 	/* What unc_register_read() tells; of unc_register_walk() nothing is known: -1, 0, "" */
 	int socket;

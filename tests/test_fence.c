@@ -410,6 +410,49 @@ static void test_listed_msr(void)
 	}
 }
 
+/*
+ * B2UPI of Granite Rapids: devices 24 to 29, function 0, control at 0x408 (PCM: BHS_M3UPI_PORT0_REGISTER_DEV_ADDR,
+ * M3UPI_PCI_PMON_BOX_CTL_ADDR). No source has their id, so what it is there decides, once discovery lists it.
+ */
+static void test_listed_function(void)
+{
+	static const char nowhere[] = ", is no place of such units";
+	static const struct {
+		unsigned device, offset, vendor;
+		bool listed, open;
+	} cases[] = {
+		{0x18, 0x408, 0x8086, true, true},  {0x1d, 0x408, 0x8086, true, true},
+		{0x17, 0x408, 0x8086, true, false}, {0x18, 0x400, 0x8086, true, false},
+		{0x18, 0x408, 0x10de, true, false}, {0x18, 0x408, 0x8086, false, false},
+	};
+	const struct unc_table *t = table_named("granite-rapids");
+	struct unc_reg reg = {0, 0, UNC_SPACE_PCI, 64, 0};
+	char text[160];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t function = UNC_PCI(0, 0x7e, UNC_DEVFN(cases[i].device, 0), 0);
+		struct unc_instance unit =
+			unit_at(t, "b2upi", cases[i].listed, function + cases[i].offset);
+
+		open_cpu("granite-rapids");
+		fake_function(&root, 0x7e, cases[i].device, 0, 0x1234, 4096);
+		fake_put(&root, 0x7e, cases[i].device, 0, 0, 0x12340000 | cases[i].vendor);
+		CU_ASSERT(strstr(windows(t, &unit), nowhere) || !cases[i].listed || cases[i].open);
+		/* Control 0, and what is before the unit's. */
+		for (unsigned at = 0x430; at >= 0x400; at -= 0x30) {
+			bool open = cases[i].open && at == 0x430;
+
+			reg.address = function + at;
+			allow(reg, 1);
+			snprintf(text, sizeof(text),
+				 "pci 0000:7e:%02x.0 offset 0x%x of device %04x:1234" NO_MONITOR,
+				 cases[i].device, at, cases[i].vendor);
+			REFUSED(write_of(reg, 1), open ? 0 : UNC_ERR_DENIED, open ? NULL : text);
+		}
+		close_root();
+	}
+}
+
 /* Probes of the kernel are no counters of hardware, and only CPUs that count by events have any. */
 static void test_fence_perf(void)
 {
@@ -443,7 +486,8 @@ static size_t count_registers(struct unc_fence *fence, unsigned type, size_t *ou
 		unc_instance_nominal(t, type, k, &unit);
 		for (uint32_t i = regs->first; i < regs->first + regs->n; i++) {
 			if (t->reg[i].part || unc_instance_reg(t, &unit, i, &reg, NULL) < 0 ||
-			    reg.space == UNC_SPACE_MMIO)
+			    reg.space == UNC_SPACE_MMIO ||
+			    (reg.space == UNC_SPACE_PCI && !device)) /* of the discovery table */
 				continue;
 			n++;
 			*outside += !unc_fence_has(fence, &reg, device, &mask) ||
@@ -482,6 +526,7 @@ int main(void)
 		{"other owners", test_owners},
 		{"other owners, as listed", test_listed_owners},
 		{"MSRs by discovery", test_listed_msr},
+		{"functions by discovery", test_listed_function},
 		{"events of the kernel", test_fence_perf},
 		{"the built-in tables", test_tables},
 		{NULL, NULL},

@@ -67,14 +67,16 @@ void unc_fence_places(const struct unc_fence *fence, unc_fence_fn fn, void *user
 		}
 }
 
-/* Threads have their registers at the same place, each its own: once is enough. */
+/* Threads have their registers at the same place, each its own: once is enough. A function of which no id
+ * is known is known when the discovery table lists it. */
 static void add_fixed(void *user, struct unc_fence_block block, const struct unc_tbl_where *where)
 {
 	int space = unc_fence_space(user, &block);
 
 	block.base = where->base;
 	block.device = where->device_id;
-	if (space != UNC_SPACE_MMIO && !(unc_space_of_thread(space) && block.index))
+	if (space != UNC_SPACE_MMIO && !(unc_space_of_thread(space) && block.index) &&
+	    !(space == UNC_SPACE_PCI && !where->device_id))
 		unc_fence_add(user, &block);
 }
 

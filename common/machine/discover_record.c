@@ -132,6 +132,23 @@ static void number_by_place(const struct unc_walk *walk, struct unc_pmon_record 
 			record->id = (uint16_t)i;
 }
 
+/* The place of a PCI unit: that of its number, or any that only the discovery table fills. */
+static const struct unc_tbl_where *pci_place(const struct unc_walk *walk,
+					     const struct unc_pmon_record *record,
+					     const struct unc_pci_function *f)
+{
+	const struct unc_tbl_part *part = unc_main_part(walk->table, record->type);
+	const struct unc_tbl_where *where = NULL;
+
+	if (!unc_only_listed(walk, record->type))
+		return unc_part_place(walk->table, part, record->id);
+	while (f && (where = UNC_NEXT(walk->table, where, part->where, where)))
+		if (where->devfn == f->devfn &&
+		    (where->device_id ? where->device_id == f->device : f->device))
+			return where;
+	return NULL;
+}
+
 /* PCI: the function exists, on this socket, and is what units.tbl expects there. */
 static int check_pci(const struct unc_walk *walk, const struct unc_pmon_record *record, int socket,
 		     struct unc_error *err)
@@ -148,12 +165,16 @@ static int check_pci(const struct unc_walk *walk, const struct unc_pmon_record *
 	if (record->address >> 32)
 		return unc_fail(err, UNC_ERR_TABLE, "0x%" PRIx64 " is no PCI address",
 				record->address);
-	if (!(where = unc_part_place(walk->table, part, record->id)))
+	f = unc_walk_address(walk, address, &found);
+	where = pci_place(walk, record, f);
+	if (!where && unc_only_listed(walk, record->type))
+		return unc_fail(err, UNC_ERR_TABLE, "none can be at %s",
+				unc_pci_name(address).text);
+	if (!where)
 		return unc_fail(err, UNC_ERR_TABLE, "its number is beyond the %u there are",
 				part->where.n);
-	f = unc_walk_address(walk, address, &found);
 	/* Where the bus does not tell its socket, the table does. */
-	if (!f || f->device != where->device_id || f->devfn != where->devfn ||
+	if (!f || (where->device_id && f->device != where->device_id) || f->devfn != where->devfn ||
 	    (found != UNC_SOCKET_UNKNOWN && found != socket))
 		return unc_fail(err, UNC_ERR_TABLE, "no 8086:%04x of this socket is at %s",
 				where->device_id, unc_pci_name(address).text);

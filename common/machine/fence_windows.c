@@ -262,6 +262,40 @@ static int check_memory(const struct yard *yard, const struct unc_fence_block *b
 	return 0;
 }
 
+/* A PCI function of which the tables have no device id: it is where they say that such units are, and
+ * the one that the discovery table lists. */
+static int check_function(const struct yard *yard, struct unc_fence_block *block, uint64_t base,
+			  struct unc_error *why)
+{
+	const struct unc_table *own = yard->fence->table;
+	const struct unc_range *places = &unc_main_part(own, block->type)->where;
+
+	if (yard->bus->methods->scan(yard->bus, why) < 0)
+		return why->code;
+	for (const struct unc_tbl_where *w = NULL; (w = UNC_NEXT(own, where, *places, w));)
+		for (size_t i = 0; i < yard->bus->n_functions; i++) {
+			const struct unc_pci_function *f = &yard->bus->function[i];
+
+			if (f->device && w->optional == UNC_WHERE_LISTED && !w->device_id &&
+			    w->devfn == f->devfn && w->base == UNC_PCI_OFFSET(base) &&
+			    UNC_PCI(f->domain, f->bus, f->devfn, w->base) == base) {
+				block->device = f->device;
+				block->base = w->base;
+				return 0;
+			}
+		}
+	return unc_fail(why, UNC_ERR_DENIED, "is no place of such units");
+}
+
+/* Whether only the discovery table tells a unit's place, or what is there. */
+static bool is_told(const struct unc_table *own, unsigned type)
+{
+	const struct unc_tbl_part *part = unc_main_part(own, type);
+
+	return !part->where.n ||
+	       (part->space == UNC_SPACE_PCI && !own->where[part->where.first].device_id);
+}
+
 /*
  * A unit of which the discovery table tells the place, and no table. It says where control is, of a
  * type that in tables of a folder may have another number.
@@ -278,13 +312,16 @@ static void add_listed(struct yard *yard, const struct unc_table *t, struct unc_
 			     : own->type[block.type].discovery == t->type[unit->type].discovery)
 			break;
 	if (block.type == own->n_type || !own->type[block.type].parts.n ||
-	    unc_main_part(own, block.type)->where.n ||
+	    !is_told(own, block.type) ||
 	    unc_fence_space(yard->fence, &block) != unit->part[0].space)
 		return;
 	block.base = unit->part[0].base + (uint64_t)(unc_control_offset(t, unit->type) -
 						     unc_control_offset(own, block.type));
-	rc = unit->part[0].space == UNC_SPACE_MSR ? check_msr(yard, &block, &why)
-						  : check_memory(yard, &block, &why);
+	if (unit->part[0].space == UNC_SPACE_PCI)
+		rc = check_function(yard, &block, block.base, &why);
+	else
+		rc = unit->part[0].space == UNC_SPACE_MSR ? check_msr(yard, &block, &why)
+							  : check_memory(yard, &block, &why);
 	if (rc == 0)
 		unc_fence_add(yard->fence, &block);
 	else

@@ -45,19 +45,21 @@ static int where_pci(struct unc_table_reader *r)
 	const char *devices = unc_given(r, "device"), *ids = unc_given(r, "id");
 	uint64_t devfn[UNC_MAX_PLACES + 1], id[UNC_MAX_PLACES + 1];
 	int n = unc_read_list(devices, unc_parse_devfn, UINT64_MAX, devfn, UNC_MAX_PLACES + 1);
-	int n_ids = unc_read_list(ids, unc_parse_number, 0xffff, id, UNC_MAX_PLACES + 1);
+	int n_ids = unc_read_list(ids, unc_parse_number, 0xffff, id, UNC_MAX_PLACES + 1), rc;
 
+	if (r->w.place.optional != UNC_WHERE_LISTED && (rc = unc_need(r, "id")) < 0)
+		return rc;
 	if (n < 0)
 		return unc_bad(r, "device=%s is not a list of DEVICE.FUNCTION", devices);
 	if (n_ids < 0)
 		return unc_bad(r, "id=%s is not a list of device ids", ids);
-	if (n_ids != 1 && n_ids != n) /* one id serves all, else there is one for each */
+	if (ids && n_ids != 1 && n_ids != n) /* one id serves all, else there is one for each */
 		return unc_bad(r, "id=%s is not as long as the list of devices", ids);
 	for (int i = 0; i < n; i++)
-		*UNC_ADD(r, t, where) =
-			(struct unc_tbl_where){.base = r->w.place.base,
-					       .devfn = (uint8_t)devfn[i],
-					       .device_id = (uint16_t)id[n_ids > 1 ? i : 0]};
+		*UNC_ADD(r, t, where) = (struct unc_tbl_where){
+			.base = r->w.place.base,
+			.devfn = (uint8_t)devfn[i],
+			.device_id = ids ? (uint16_t)id[n_ids > 1 ? i : 0] : 0};
 	return 0;
 }
 

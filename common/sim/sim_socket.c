@@ -17,6 +17,7 @@ enum {
 	DISCOVERY_ID = 0x09a7, /* out-of-band management device (Linux uncore_discovery.h) */
 	DISCOVERY_BACK = 0x15, /* buses below the last one */
 	CAP_DVSEC = 0x23,
+	UNKNOWN_ID = 0x0001, /* of functions of which the tables have none */
 	CAP_AER = 0x01,
 	DVSEC_TELEMETRY = 2,
 	DVSEC_PMON = 1
@@ -37,7 +38,8 @@ static void add_units(struct unc_sim *sim, const struct sim_type *type, unsigned
 			if (part->space == UNC_SPACE_PCI && unc_bits_has(&type->present, i) &&
 			    !unc_sim_chosen(sim, SIM_HIDDEN, type->number, p, (int)i, (int)socket))
 				unc_sim_bus_function(sim, unc_sim_bus_number(sim, socket), w->devfn,
-						     w->device_id, socket);
+						     w->device_id ? w->device_id : UNKNOWN_ID,
+						     socket);
 	}
 }
 

@@ -199,14 +199,17 @@ static int print_register(void *user, const struct unc_register *reg)
 	print_text(p, "space", "SPACE", reg->space);
 	print_hex(p, "address", "ADDRESS", reg->address);
 	print_integer(p, "width", "BITS", reg->width);
-	if (reg->device) {
+	if (reg->device)
+		print_text(p, "device", "PLACE", reg->device);
+	if (reg->device && reg->device_id) { /* of some only the machine tells */
 		char id[8];
 
 		snprintf(id, sizeof(id), "0x%04x",
 			 reg->device_id & 0xffff); /* as lspci prints it */
-		print_text(p, "device", "PLACE", reg->device);
 		print_text(p, "device_id", NULL, id);
 		print_also(p, "PLACE", " (8086:%s)", id + 2);
+	} else if (reg->device) {
+		print_null(p, "device_id");
 	}
 	if (reg->bar)
 		print_text(p, "bar", "PLACE", reg->bar);

@@ -86,8 +86,8 @@ json '(map({(.cpu): .}) | add) as $c | $c.montecito.events >= 169 and $c.monteci
 	$c["broadwell-de"].events + $c["broadwell-de"].umasks >= 900 and $c["broadwell-de"].units == 7 and
 	$c["skylake-sp"].events + $c["skylake-sp"].umasks >= 2532 and $c["skylake-sp"].units == 9 and
 	([$c["cascadelake-sp", "cooperlake-sp"] | .events + .umasks >= 2643 and .units == 9] | all) and
-	$c["granite-rapids"].events + $c["granite-rapids"].umasks >= 844 and $c["granite-rapids"].units == 13 and
-	([$c["sierra-forest", "clearwater-forest"] | .events + .umasks >= 772 and .units == 13] | all) and
+	$c["granite-rapids"].events + $c["granite-rapids"].umasks >= 845 and $c["granite-rapids"].units == 14 and
+	([$c["sierra-forest", "clearwater-forest"] | .events + .umasks >= 773 and .units == 14] | all) and
 	$c["grand-ridge"].events + $c["grand-ridge"].umasks >= 436 and $c["grand-ridge"].units == 7 and
 	$c["emerald-rapids"].umasks >= 2304'
 result "cpus -j: as many events as the sources have"
@@ -171,7 +171,7 @@ for cpu in $cpus; do
 		json 'all(.[]; (.address | test("^0x[0-9a-f]+$")) and
 		(.width == 32 or .width == 64) and .index >= 0 and
 		(if .space == "pci" then (.device | test("^[0-9a-f]{2}\\.[0-7]$")) and
-			(.device_id | test("^0x[0-9a-f]{4}$"))
+			(.device_id | . == null or test("^0x[0-9a-f]{4}$"))
 		elif .space == "mmio" then (.bar | length > 0)
 		else (.space | . == "msr" or . == "pmu" or . == "perf") end))'
 	result "$cpu: registers -j"
