@@ -28,21 +28,28 @@ static const struct unc_tbl_event *clock_of(const struct unc_table *t,
 	return NULL;
 }
 
-static double hz_of(const struct unc_table *t, const struct unc_tbl_type *type)
+/* The clock of the units of a type, and whether a socket has more than one; 0: the machine has none. */
+static double hz_of(const struct unc_table *t, const struct unc_tbl_type *type, bool *several)
 {
 	struct unc_workload built;
 	const struct unc_workload *work = unc_sim_workload(t, &built);
 
 	for (size_t i = 0; i < work->n_sim_unit; i++)
-		if (work->sim_unit[i].type == type - t->type)
+		if (work->sim_unit[i].type == type - t->type) {
+			*several = unc_bits_has(&work->sim_unit[i].present, 1);
 			return work->sim_unit[i].clock_hz;
+		}
 	return 0;
 }
 
-/* The machine has such units, each of which can be frozen. */
+/* The machine has such units, each of which can be frozen, and another one with the same clock. */
 static bool is_tested(const struct unc_table *t, const struct unc_tbl_type *type)
 {
-	return clock_of(t, type) && type->steps_freeze.n && hz_of(t, type) > 0;
+	const struct unc_tbl_event *clock = clock_of(t, type);
+	bool several;
+
+	return clock && type->steps_freeze.n && hz_of(t, type, &several) > 0 &&
+	       (several || clock->alike == UNC_ALIKE_UCLK);
 }
 
 static struct world open_world(const struct unc_table *t, const struct unc_tbl_type *type,
@@ -50,6 +57,7 @@ static struct world open_world(const struct unc_table *t, const struct unc_tbl_t
 {
 	char text[96];
 	struct world w = {.t = t, .type = type};
+	bool several;
 
 	snprintf(text, sizeof(text), "%s,clock=step%s", unc_tbl_str(t, t->name), options);
 	w.p = machine(text);
@@ -58,7 +66,7 @@ static struct world open_world(const struct unc_table *t, const struct unc_tbl_t
 	if (type)
 		snprintf(w.clock, sizeof(w.clock), "%s.%s", unc_tbl_str(t, type->name),
 			 unc_tbl_str(t, clock_of(t, type)->name));
-	w.hz = type ? hz_of(t, type) : 0;
+	w.hz = type ? hz_of(t, type, &several) : 0;
 	return w;
 }
 
