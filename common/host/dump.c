@@ -103,6 +103,18 @@ struct unc_dump_entry *unc_dump_entry(struct unc_dump *dump, const char *path,
 	return entry;
 }
 
+void unc_dump_put(struct unc_dump *dump, enum unc_dump_kind kind, const char *path,
+		  const char *data)
+{
+	struct unc_dump_entry *entry = unc_dump_entry(dump, path, kind);
+
+	if (!entry || entry->data)
+		return;
+	entry->taken = true;
+	entry->size = strlen(data);
+	dump->no_memory |= !(entry->data = strdup(data));
+}
+
 bool unc_dump_device(const char *path)
 {
 	size_t n = strlen(path);

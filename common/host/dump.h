@@ -62,6 +62,8 @@ void unc_dump_free(struct unc_dump *);
 struct unc_dump_entry *unc_dump_find(const struct unc_dump *, const char *path);
 /* The entry of a path, made if there is none. NULL: no memory, or no path that a dump can have. */
 struct unc_dump_entry *unc_dump_entry(struct unc_dump *, const char *path, enum unc_dump_kind);
+/* A file or a link, and what is in it. */
+void unc_dump_put(struct unc_dump *, enum unc_dump_kind, const char *path, const char *data);
 /* Whether a path is of a device. */
 bool unc_dump_device(const char *path);
 /* The place of a device, made if there is none; NULL: no memory. */

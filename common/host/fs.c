@@ -52,6 +52,22 @@ int unc_fs_open(const char *root, struct unc_fs **out, struct unc_error *err)
 	return 0;
 }
 
+struct unc_fs *unc_fs_of_dump(struct unc_dump *dump)
+{
+	struct unc_fs *fs = dump && !dump->no_memory ? calloc(1, sizeof(*fs)) : NULL;
+
+	if (!fs) {
+		unc_dump_free(dump);
+		return NULL;
+	}
+	dump->replays = true;
+	/* Not the real root, which has no prefix. */
+	memcpy(fs->prefix, "/", sizeof("/"));
+	fs->dump = dump;
+	fs->users = 1;
+	return fs;
+}
+
 struct unc_fs *unc_fs_share(struct unc_fs *fs)
 {
 	fs->users++;

@@ -15,6 +15,9 @@ struct unc_fs;
 
 /* root: NULL or "" means "/"; or a dump (dump.h). */
 int unc_fs_open(const char *root, struct unc_fs **out, struct unc_error *err);
+/* Files in memory, of a dump that is not filled any more and goes with the root. NULL: no memory; the
+ * dump is freed. */
+struct unc_fs *unc_fs_of_dump(struct unc_dump *);
 /* One more who uses it, and closes it. */
 struct unc_fs *unc_fs_share(struct unc_fs *);
 void unc_fs_close(struct unc_fs *);

@@ -62,6 +62,9 @@ struct unc_machine {
 	const struct unc_machine_events *events; /* NULL: its kernel has none */
 	void *library;                           /* that they are in; NULL: this one */
 	struct unc_fs *fs;                       /* the root; stays until the machine is closed */
+	/* Where /sys tells of devices and NUMA nodes: `fs`, or files that a simulated machine makes up;
+	 * NULL: nowhere. Of nothing else. */
+	struct unc_fs *tree;
 	/* Its CPUs, of which one stands in for another of its socket that goes offline. They stay
 	 * until the machine is closed; NULL: not known yet. */
 	const struct unc_topology *top;

@@ -80,6 +80,7 @@ int unc_machine_hardware(struct unc_fs *fs, struct unc_machine **out, struct unc
 						      : told             ? &unc_events_replayed
 									 : NULL,
 					    .fs = fs,
+					    .tree = fs,
 					    .fenced = true},
 				.here = unc_fs_is_hardware(fs)};
 	*out = &hw->machine;

@@ -46,9 +46,10 @@ static int read_bus(struct unc_platform *p, const struct unc_instance *unit, cha
 	unsigned domain, number;
 	int used = 0;
 
-	if (!unc_kernel_pmu(p->table, unit->type, 0, unit->index, pmu, sizeof(pmu)) || !p->fs ||
-	    unc_fs_text(p->fs, text, sizeof(text), "/sys/bus/event_source/devices/%s/die%d", pmu,
-			unit->socket) < 0)
+	if (!unc_kernel_pmu(p->table, unit->type, 0, unit->index, pmu, sizeof(pmu)) ||
+	    !p->machine->tree ||
+	    unc_fs_text(p->machine->tree, text, sizeof(text),
+			"/sys/bus/event_source/devices/%s/die%d", pmu, unit->socket) < 0)
 		return unc_platform_fail(p, UNC_ERR_UNAVAILABLE,
 					 "the kernel does not tell which root bus the stack has");
 	if (sscanf(text, "%4x:%2x%n", &domain, &number, &used) != 2 || text[used])
@@ -131,18 +132,18 @@ static int tell(const struct walk *w, const char *address)
 	char link[4096], names[256] = "", root[32];
 	const char *way;
 
-	if (!unc_fs_link(w->p->fs, link, sizeof(link), "%s/%s", functions, address))
+	if (!unc_fs_link(w->p->machine->tree, link, sizeof(link), "%s/%s", functions, address))
 		return 0;
 	snprintf(root, sizeof(root), "/pci%s/", w->bus);
 	way = strstr(link, root);
-	if (!way || is_bridge(w->p->fs, address))
+	if (!way || is_bridge(w->p->machine->tree, address))
 		return 0;
 	way += strlen(root) - 1;
 	/* Functions of the stack itself are below no port. */
 	if (!strchr(way + 1, '/'))
 		return 0;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		add_names(w->p->fs, address, kinds[i], names, sizeof(names));
+		add_names(w->p->machine->tree, address, kinds[i], names, sizeof(names));
 	device.port = port_of(w->type, way);
 	device.names = names;
 	return w->fn(w->user, &device);
@@ -165,7 +166,7 @@ int unc_unit_devices(struct unc_platform *p, const struct unc_unit *unit, unc_de
 	if (rc < 0 || !of)
 		return rc;
 	w.type = &p->table->type[of->type];
-	list = unc_fs_list(p->fs, "%s", functions);
+	list = unc_fs_list(p->machine->tree, "%s", functions);
 	if (!list)
 		return unc_platform_fail(p, unc_fs_error(errno), "%s: %s", functions,
 					 unc_fs_reason(errno));

@@ -184,6 +184,8 @@ static int build(struct unc_sim *sim, char *text, const char *node,
 		rc = unc_sim_build(sim, err);
 	if (rc == 0)
 		rc = unc_sim_bus_build(sim, err);
+	if (rc == 0)
+		rc = unc_sim_tree_build(sim, err);
 	if (rc < 0)
 		return rc;
 	sim->opened = unc_sim_time(sim);
@@ -193,6 +195,7 @@ static int build(struct unc_sim *sim, char *text, const char *node,
 	sim->machine = (struct unc_machine){
 		.methods = &methods,
 		.events = sim->options.kernel == SIM_KERNEL_ON ? &unc_sim_events : NULL,
+		.tree = sim->tree,
 		.table = sim->table,
 		.tsc_hz = sim->work->machine.tsc_hz,
 		.memory_speed = (unsigned)sim->options.memory,
@@ -231,6 +234,7 @@ void unc_sim_close(struct unc_sim *sim)
 		free(sim->type[i].rate);
 	unc_sim_kernel_free(sim);
 	unc_sim_bus_free(sim);
+	unc_sim_tree_free(sim);
 	unc_sim_told_close(sim->told);
 	free(sim->type);
 	free(sim->block);

@@ -17,6 +17,7 @@
  *   sim_present.c    what tells which units there are
  *   sim_bus.c        PCI functions, configuration space, physical memory
  *   sim_discovery.c  the PMON discovery table in memory
+ *   sim_tree.c       the files of /sys that tell of devices
  *   sim_kernel.c     the events of its kernel, and sim_driver.c the driver (sim_kernel.h)
  */
 #ifndef UNC_SIM_MACHINE_H
@@ -207,6 +208,7 @@ struct unc_sim {
 	bool frozen[SIM_MAX_SOCKETS];              /* all units of the socket */
 	bool armed; /* a control was written that lets the carry of its counter freeze */
 	struct sim_bus bus;
+	struct unc_fs *tree; /* what /sys tells of devices and nodes, in memory */
 	struct sim_kernel kernel;
 	struct sim_told *told; /* NULL: nobody tells it anything */
 	unsigned violations;
@@ -348,6 +350,10 @@ void unc_sim_bus_config(struct unc_sim *, unsigned bus, unsigned devfn, unsigned
 int unc_sim_present_bus(struct unc_sim *, size_t type, unsigned socket, struct unc_error *err);
 /* The same of the MSRs of a block's socket; room for them is behind the registers. */
 int unc_sim_present_msr(struct unc_sim *, struct sim_block *, struct unc_error *err);
+
+/* ---- sim_tree.c */
+int unc_sim_tree_build(struct unc_sim *, struct unc_error *err);
+void unc_sim_tree_free(struct unc_sim *);
 
 /* ---- sim_kernel.c */
 extern const struct unc_machine_events unc_sim_events;
