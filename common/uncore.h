@@ -243,19 +243,36 @@ enum { UNC_BUS_MAX = 16 };
 
 /*
  * The root bus of a PCIe stack, "0000:16", as the kernel's driver of the monitors tells it (Linux,
- * ABI sysfs-devices-mapping: Skylake-SP to Ice Lake-SP). unit: from unc_unit_get(). bus is untouched
- * on error.
- * Errors: UNC_ERR_NOT_FOUND the unit is no PCIe stack; UNC_ERR_UNAVAILABLE its bus is not known, and
- * why; UNC_ERR_STATE in a forked process.
+ * ABI sysfs-devices-mapping: Skylake-SP to Ice Lake-SP), or else as registers of the CPU do. unit: from
+ * unc_unit_get(). bus is untouched on error.
+ * Errors: UNC_ERR_NOT_FOUND the unit is no PCIe stack; UNC_ERR_PERMISSION the right to read the
+ * registers is missing; UNC_ERR_UNAVAILABLE its bus is not known, and why; UNC_ERR_STATE in a forked
+ * process.
  */
 UNC_API int unc_unit_bus(struct unc_platform *, const struct unc_unit *unit, char bus[UNC_BUS_MAX]);
 
-/* A PCI function below a root port of a stack, by sysfs; bridges and switches are not told. */
+/* A PCIe stack. */
+struct unc_stack {
+	size_t size;           /* to be set before */
+	char bus[UNC_BUS_MAX]; /* as unc_unit_bus() */
+	const char *from; /* what tells it, "by the kernel", and whether one source alone says so */
+};
+
+/* The same, and what tells it. Errors: as unc_unit_bus(). */
+UNC_API int unc_unit_stack(struct unc_platform *, const struct unc_unit *unit,
+			   struct unc_stack *out);
+
+/* A PCI function below a root port of a stack, or a device of the CPU itself there, by sysfs; bridges and
+ * switches are not told. */
 struct unc_device {
 	size_t size;
 	const char *address; /* "0000:17:00.0" */
 	int port;            /* of the stack: bit of the port mask of its events; -1: not known */
 	const char *names;   /* what drivers call it, "mlx5_0,eth2"; "" if none has it */
+	const char *model; /* "Mellanox Technologies MT28908 Family", by pci.ids; "" if not known */
+	unsigned ports;    /* all bits of the port mask that its traffic is in; 0: not known */
+	const char
+		*function_of; /* a virtual function (SR-IOV): address of the physical one, or "" */
 };
 typedef int (*unc_device_fn)(void *user, const struct unc_device *);
 

@@ -1,16 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * PCIe stacks: buses as the kernel's driver tells them, devices by links of the shape that Linux has.
- * Which root port is which port: PCM's rules (Skylake-SP: its device number, Ice Lake-SP: less 2);
- * Snow Ridge: root port A, 8086:334a, is device 4 (Linux snr_uncore_pci_sub_ids) and port 4 (PCM).
- * 0000:00 of a unit that is nowhere: Linux 6.12 pmu_iio_mapping_visible(), skx_iio_mapping_show().
+ * PCIe stacks: buses as the kernel's driver tells them, or registers; devices by links of the shape that
+ * Linux has.
+ * Which root port is which port: PCM's rules (Skylake-SP: its device number, Ice Lake-SP: less 2,
+ * Sapphire Rapids: less 1, Granite Rapids: less 2); 0000:00 of a unit that is nowhere: Linux 6.12
+ * pmu_iio_mapping_visible(), skx_iio_mapping_show(). Registers: Linux skx_iio_topology_cb(),
+ * sad_cfg_iio_topology(), PCM's get_cpu_bus() and its maps (eventtables/SOURCES.md). The buses of an
+ * Emerald Rapids with its accelerators are those that PCM's issue 946 shows.
  */
 #include <stdbool.h>
 #include <unistd.h>
 
 #include "discover_cpu.h"
 
-enum { SKYLAKE = 0x55, ICELAKE = 0x6A, SNOW_RIDGE = 0x86 };
+enum {
+	SKYLAKE = 0x55,
+	ICELAKE = 0x6A,
+	SAPPHIRE_RAPIDS = 0x8F,
+	SNOW_RIDGE = 0x86,
+	EMERALD_RAPIDS = 0xCF,
+	GRANITE_RAPIDS = 0xAD,
+	GRANITE_RAPIDS_D = 0xAE
+};
 
 static void die(int iio, int socket, const char *bus)
 {
@@ -42,15 +53,20 @@ static void bridge(const char *way)
 	device(way, "0x060400\n", NULL);
 }
 
-static void begin(unsigned model)
+static void begin_sockets(unsigned model, unsigned sockets)
 {
 	fake_new(&root);
-	fake_cpuinfo(model, 4, 2);
-	for (unsigned s = 0; s < 2; s++)
+	fake_cpuinfo(model, 4, sockets);
+	for (unsigned s = 0; s < sockets; s++)
 		fake_size(fake_path(&root, "/dev/cpu/%u/msr", s), 0x10000);
 	for (int iio = 0; iio < 6; iio++)
 		fake_text(fake_path(&root, "/sys/bus/event_source/devices/uncore_iio_%d/type", iio),
 			  "20\n");
+}
+
+static void begin(unsigned model)
+{
+	begin_sockets(model, 2);
 }
 
 static const char *bus_of(int socket, int iio)
@@ -99,7 +115,9 @@ static void test_buses(void)
 	CHECK_TEXT(bus_of(1, 1), "0001:97");
 	CHECK_TEXT(bus_of(0, 2), "the kernel knows of no root bus of the stack");
 	CHECK_TEXT(bus_of(0, 3), "the kernel's uncore_iio_3/die0 is 'none', which is no bus");
-	CHECK_TEXT(bus_of(0, 4), "the kernel does not tell which root bus the stack has");
+	CHECK_TEXT(bus_of(0, 4),
+		   "the kernel does not tell which root bus the stack has; msr 0x300 of socket 0, "
+		   "which tells it, says that it is not valid");
 	CHECK_NUMBER(unc_unit_bus(platform, unit("pcu", 0, 0), bus), UNC_ERR_NOT_FOUND);
 	CHECK_NUMBER(unc_unit_devices(platform, unit("iio", 0, 4), tell, NULL),
 		     UNC_ERR_UNAVAILABLE);
@@ -139,6 +157,247 @@ static void test_devices(void)
 	/* Unplugged, the port stays. */
 	unlink(fake_path(&root, "/sys/bus/pci/devices/0000:67:00.0"));
 	CHECK_TEXT(devices_of(0, 2), "-1 0000:70:00.0 ");
+	machine_close();
+}
+
+/* ---- buses by registers */
+
+/* A function of Intel's with its configuration space, which is empty. */
+static void function(unsigned bus, unsigned device, unsigned function, unsigned id)
+{
+	fake_function(&root, bus, device, function, id, 4096);
+}
+
+static void put(unsigned bus, unsigned device, unsigned function, unsigned offset, uint32_t value)
+{
+	fake_put(&root, bus, device, function, offset, value);
+}
+
+/* 09a6 of a socket: ids 0-5 and 8-11 on these buses. */
+static void list(unsigned bus, const uint8_t buses[10])
+{
+	uint32_t word[3] = {0};
+
+	for (unsigned i = 0; i < 10; i++) {
+		unsigned id = i < 6 ? i : i + 2;
+
+		word[id / 4] |= (uint32_t)buses[i] << id % 4 * 8;
+	}
+	function(bus, 3, 0, 0x09a6);
+	put(bus, 3, 0, 0x1A0, 0xF3F);
+	for (unsigned i = 0; i < 3; i++)
+		put(bus, 3, 0, 0x190 + 4 * i, word[i]);
+}
+
+static const uint8_t on_socket_0[] = {0x00, 0x15, 0x26, 0x37, 0x48, 0x59, 0x6a, 0x6f, 0x74, 0x79};
+static const char untold[] = "the kernel does not tell which root bus the stack has; ";
+
+static void check_untold(int socket, int iio, const char *why)
+{
+	char text[400];
+
+	snprintf(text, sizeof(text), "%s%s", untold, why);
+	CHECK_TEXT(bus_of(socket, iio), text);
+}
+
+static const char *from_of(int socket, int iio)
+{
+	struct unc_stack stack = {.size = sizeof(stack)};
+
+	return unc_unit_stack(platform, unit("iio", socket, iio), &stack) == 0
+		       ? stack.from
+		       : unc_platform_error(platform);
+}
+
+/* MSR 0x300 of Skylake-SP: valid, stacks 0-3 on 00, 16, 64, b2; none in 4 and 5. */
+static void test_msr(void)
+{
+	begin(SKYLAKE);
+	fake_msr(0, 0x300, 0x80000000b2641600);
+	fake_msr(1, 0x300, UINT64_MAX);
+	machine_open();
+	CHECK_TEXT(bus_of(0, 0), "0000:00");
+	CHECK_TEXT(bus_of(0, 1), "0000:16");
+	CHECK_TEXT(bus_of(0, 3), "0000:b2");
+	CHECK_TEXT(from_of(0, 3), "by registers");
+	check_untold(0, 4, "the stack has no root bus");
+	check_untold(1, 1, "msr 0x300 of socket 1, which tells it, reads as all ones");
+	/* A re-boot with other numbers. */
+	fake_msr(0, 0x300, 0x80000000ae5d1a00);
+	CHECK_TEXT(bus_of(0, 1), "0000:1a");
+	/* The kernel's word is taken first. */
+	die(1, 0, "0000:17\n");
+	CHECK_TEXT(bus_of(0, 1), "0000:17");
+	CHECK_TEXT(from_of(0, 1), "by the kernel");
+	machine_close();
+}
+
+/* No MSRs: the same bytes beside the UBox. */
+static void test_bytes(void)
+{
+	begin(SKYLAKE);
+	unlink(fake_path(&root, "/dev/cpu/0/msr"));
+	function(0x16, 8, 0, 0x2014);
+	put(0x16, 8, 0, 0xC0, 0);
+	put(0x16, 8, 0, 0xD4, 0x8);
+	function(0x16, 8, 2, 0x2016);
+	put(0x16, 8, 2, 0xCC, 0xb2641600);
+	put(0x16, 8, 2, 0xD0, 0);
+	machine_open();
+	CHECK_TEXT(bus_of(0, 2), "0000:64");
+	CHECK_TEXT(from_of(0, 2), "by registers, as one source alone reads them");
+	put(0x16, 8, 2, 0xCC, UINT32_MAX);
+	CU_ASSERT(strncmp(bus_of(0, 2), untold, strlen(untold)) == 0);
+	machine_close();
+}
+
+static void test_list(void)
+{
+	char bus[UNC_BUS_MAX];
+
+	begin(EMERALD_RAPIDS);
+	function(0x7e, 0, 0, 0x3250);
+	list(0x00, on_socket_0);
+	machine_open();
+	/* PCM's map: DMI is unit 7, PCIe0 unit 1, IDX0 unit 0, IDX1 unit 4, IDX3 unit 9. */
+	CHECK_TEXT(bus_of(0, 7), "0000:00");
+	CHECK_TEXT(bus_of(0, 1), "0000:15");
+	CHECK_TEXT(bus_of(0, 8), "0000:48");
+	CHECK_TEXT(bus_of(0, 0), "0000:6a");
+	CHECK_TEXT(bus_of(0, 4), "0000:6f");
+	CHECK_TEXT(bus_of(0, 9), "0000:79");
+	CHECK_TEXT(from_of(0, 9), "by registers, as one source alone reads them");
+	put(0, 3, 0, 0x1A0, 0xF3D);
+	check_untold(0, 1, "the stack has no root bus");
+	put(0, 3, 0, 0x194, 0x5948);
+	put(0, 3, 0, 0x1A0, 0xF3F);
+	put(0, 3, 0, 0x190, 0x37261515);
+	check_untold(0, 1, "pci 0000:00:03.0 gives the bus 15 to two stacks");
+	put(0, 3, 0, 0x190, UINT32_MAX);
+	check_untold(0, 1, "pci 0000:00:03.0 offset 0x190, which tells it, reads as all ones");
+	put(0, 3, 0, 0x1A0, 0);
+	check_untold(0, 1, "socket 0 has no PCI function 8086:09a6, which tells it");
+	put(0, 3, 0, 0x1A0, UINT32_MAX);
+	check_untold(0, 1, "pci 0000:00:03.0 offset 0x1a0, which tells it, reads as all ones");
+	/* Without CAP_SYS_ADMIN it ends at 64 bytes. */
+	if (truncate(fake_config(&root, 0, 3, 0), 64) < 0)
+		fake_die("truncate");
+	CHECK_NUMBER(unc_unit_bus(platform, unit("iio", 0, 1), bus), UNC_ERR_PERMISSION);
+	CU_ASSERT(strstr(unc_platform_error(platform), "CAP_SYS_ADMIN is needed") != NULL);
+	machine_close();
+}
+
+/* CAPID4 of Sapphire Rapids, bits 7:6: 3 and 1 are the chops that maps are known of. */
+static void test_chops(void)
+{
+	begin(SAPPHIRE_RAPIDS);
+	function(0x7e, 0, 0, 0x3250);
+	function(0x7e, 30, 3, 0x325b);
+	put(0x7e, 30, 3, 0x94, 3 << 6);
+	list(0x00, on_socket_0);
+	machine_open();
+	CHECK_TEXT(bus_of(0, 1), "0000:00");
+	CHECK_TEXT(bus_of(0, 2), "0000:15");
+	CHECK_TEXT(bus_of(0, 3), "0000:6f");
+	check_untold(0, 10, "no source tells which root bus this unit has");
+	put(0x7e, 30, 3, 0x94, 1 << 6);
+	CHECK_TEXT(bus_of(0, 1), "0000:15");
+	CHECK_TEXT(bus_of(0, 3), "0000:6a");
+	CHECK_TEXT(bus_of(0, 10), "0000:37");
+	put(0x7e, 30, 3, 0x94, 2 << 6);
+	check_untold(0, 1, "no source tells which root buses the stacks of this kind of CPU have");
+	machine_close();
+}
+
+/* All units of the tables are there: of two that have one bus it is not known which it is. */
+static void test_flexible(void)
+{
+	begin_sockets(GRANITE_RAPIDS, 1);
+	list(0x00, on_socket_0);
+	machine_open();
+	CHECK_TEXT(bus_of(0, 3), "0000:26");
+	check_untold(0, 12,
+		     "its root bus may as well be that of unit 10: no source tells which of "
+		     "the two it is");
+	machine_close();
+	begin_sockets(GRANITE_RAPIDS_D, 1);
+	list(0x00, on_socket_0);
+	machine_open();
+	check_untold(0, 3, "no source tells which root buses the stacks of this model have");
+	machine_close();
+}
+
+/* A device of the CPU itself, below no root port. */
+static void endpoint(const char *way, const char *id, const char *name)
+{
+	const char *address = strrchr(way, '/') + 1;
+
+	device(way, "0x088000\n", name);
+	fake_text(fake_path(&root, "/sys/bus/pci/devices/%s/vendor", address), "0x8086\n");
+	fake_text(fake_path(&root, "/sys/bus/pci/devices/%s/device", address), id);
+}
+
+static void test_endpoints(void)
+{
+	begin_sockets(EMERALD_RAPIDS, 1);
+	list(0x00, on_socket_0);
+	endpoint("pci0000:6f/0000:6f:00.0", "0x09a2\n", NULL);
+	endpoint("pci0000:6f/0000:6f:01.0", "0x0b25\n", "dma/dma0chan0");
+	endpoint("pci0000:70/0000:70:00.0", "0x4940\n", NULL);
+	endpoint("pci0000:72/0000:72:00.0", "0x2710\n", NULL);
+	/* x4x4x4x4: the ports of the Gen5 controllers. */
+	for (unsigned i = 0; i < 4; i++) {
+		char way[80];
+
+		snprintf(way, sizeof(way), "pci0000:15/0000:15:%02x.0", 1 + 2 * i);
+		bridge(way);
+		snprintf(way + strlen(way), sizeof(way) - strlen(way), "/0000:%x:00.0", 0x16 + i);
+		device(way, "0x010802\n", i ? NULL : "nvme/nvme0");
+	}
+	bridge("pci0000:00/0000:00:00.0");
+	device("pci0000:00/0000:00:00.0/0000:01:00.0", "0x020000\n", "net/eno1");
+	machine_open();
+	CHECK_TEXT(devices_of(0, 4), "0 0000:6f:01.0 dma0chan0; 4 0000:70:00.0 ; 5 0000:72:00.0 ");
+	CHECK_TEXT(devices_of(0, 1), "0 0000:16:00.0 nvme0; 2 0000:17:00.0 ; 4 0000:18:00.0 ; "
+				     "6 0000:19:00.0 ");
+	CHECK_TEXT(devices_of(0, 7), "7 0000:01:00.0 eno1");
+	CHECK_TEXT(devices_of(0, 2), "");
+	machine_close();
+}
+
+static char models[512];
+
+static int tell_model(void *user, const struct unc_device *device)
+{
+	(void)user;
+	size_t n = strlen(models);
+
+	snprintf(models + n, sizeof(models) - n, "%s%s %s", n ? "; " : "", device->model,
+		 device->function_of);
+	return 0;
+}
+
+/* Names by lines as pci.ids has them; the function without a number of its own there has none. */
+static void test_names(void)
+{
+	begin(SKYLAKE);
+	die(1, 0, "0000:16\n");
+	fake_text(fake_path(&root, "/usr/share/misc/pci.ids"),
+		  "# a comment\n15b2  Another\n\t101d  Wrong\n15b3  Mellanox Technologies\n"
+		  "\t101b  MT28908 Family [ConnectX-6]\n\t\t15b3 101d  Subsystem\n"
+		  "\t101d  MT2892 Family [ConnectX-6 Dx]\n15b4  Another\n\t101e  Wrong\n");
+	bridge("pci0000:16/0000:16:00.0");
+	device("pci0000:16/0000:16:00.0/0000:17:00.0", "0x020000\n", "infiniband/mlx5_0");
+	device("pci0000:16/0000:16:00.0/0000:17:00.1", "0x020000\n", NULL);
+	fake_text(fake_path(&root, "/sys/bus/pci/devices/0000:17:00.1/device"), "0x101e\n");
+	if (symlink("../0000:17:00.0",
+		    fake_path(&root, "/sys/bus/pci/devices/0000:17:00.1/physfn")) < 0)
+		fake_die("symlink");
+	machine_open();
+	*models = '\0';
+	CHECK_NUMBER(unc_unit_devices(platform, unit("iio", 0, 1), tell_model, NULL), 0);
+	CHECK_TEXT(models, "Mellanox Technologies MT2892 Family [ConnectX-6 Dx] ;  0000:17:00.0");
+	CHECK_TEXT(devices_of(0, 1), "0 0000:17:00.0 mlx5_0; 0 0000:17:00.1 ");
 	machine_close();
 }
 
@@ -187,6 +446,13 @@ int main(void)
 		{"devices, by the ports that they are below", test_devices},
 		{"Ice Lake-SP", test_icelake},
 		{"Snow Ridge", test_snow_ridge},
+		{"names of models, virtual functions", test_names},
+		{"by an MSR", test_msr},
+		{"by bytes beside the UBox", test_bytes},
+		{"by a list", test_list},
+		{"kinds of Sapphire Rapids", test_chops},
+		{"two units of one bus; a model that no map is of", test_flexible},
+		{"devices of the CPU itself, and bifurcation", test_endpoints},
 		{0},
 	};
 

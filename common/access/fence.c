@@ -131,9 +131,12 @@ bool unc_fence_has(struct unc_fence *fence, const struct unc_reg *reg, uint16_t 
 			*mask |= fence->row[low].mask;
 			found = true;
 		}
-	/* What tells how many units there are is read. */
+	/* What tells how many units there are, and what their buses are, is read. */
 	for (size_t i = 0; !found && fence->table && i < fence->table->n_present; i++)
 		found = reg->space == UNC_SPACE_MSR && want.at &&
 			fence->table->present[i].msr == want.at;
+	for (size_t i = 0; !found && fence->table && i < fence->table->n_map; i++)
+		found = reg->space == UNC_SPACE_MSR && want.at &&
+			fence->table->map[i].msr == want.at;
 	return found;
 }

@@ -15,7 +15,7 @@ static int compare_functions(const void *pa, const void *pb)
 			 UNC_PCI(b->domain, b->bus, b->devfn, 0));
 }
 
-static int scan(struct unc_walk *walk, struct unc_error *err)
+int unc_walk_begin(struct unc_walk *walk, struct unc_error *err)
 {
 	if (walk->bus) {
 		walk->bus->note = walk->note;
@@ -32,6 +32,12 @@ static int scan(struct unc_walk *walk, struct unc_error *err)
 		qsort(walk->function, (size_t)(walk->end - walk->function), sizeof(*walk->function),
 		      compare_functions);
 	return unc_walk_sockets(walk, err);
+}
+
+void unc_walk_end(const struct unc_walk *walk)
+{
+	free(walk->ubox);
+	free(walk->socket);
 }
 
 /* In a virtual machine the monitors' MSRs are not there: reading them faults. */
@@ -114,7 +120,7 @@ int unc_discover(const struct unc_table *table, struct unc_topology *topo, struc
 {
 	struct unc_walk walk = {
 		.table = table, .topo = topo, .bus = bus, .note = note, .user = user};
-	int rc = scan(&walk, err);
+	int rc = unc_walk_begin(&walk, err);
 
 	if (rc == 0)
 		rc = find_units(&walk, err);
@@ -127,8 +133,7 @@ int unc_discover(const struct unc_table *table, struct unc_topology *topo, struc
 	} else {
 		free(walk.unit);
 	}
-	free(walk.ubox);
-	free(walk.socket);
+	unc_walk_end(&walk);
 	return rc;
 }
 
@@ -140,7 +145,7 @@ int unc_pmon_listed(const struct unc_table *const *any, size_t n, struct unc_top
 	struct unc_walk walk = {
 		.table = &none, .topo = topo, .bus = bus, .note = note, .user = user};
 	struct unc_pmon *pmon = calloc(1, sizeof(*pmon));
-	int rc = pmon ? scan(&walk, err) : unc_no_memory(err);
+	int rc = pmon ? unc_walk_begin(&walk, err) : unc_no_memory(err);
 
 	if (rc == 0) {
 		pmon->walk = &walk;
@@ -154,7 +159,6 @@ int unc_pmon_listed(const struct unc_table *const *any, size_t n, struct unc_top
 		*out = pmon;
 	else
 		unc_pmon_free(pmon);
-	free(walk.ubox);
-	free(walk.socket);
+	unc_walk_end(&walk);
 	return rc;
 }

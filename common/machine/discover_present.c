@@ -22,8 +22,8 @@ static bool by_register(const struct unc_tbl_present *row)
 
 /* ---- what one statement says */
 
-static int read_msr(const struct unc_walk *walk, uint32_t number, int socket, uint64_t *value,
-		    struct unc_error *err)
+int unc_walk_msr(const struct unc_walk *walk, uint32_t number, int socket, bool allow,
+		 uint64_t *value, struct unc_error *err)
 {
 	struct unc_access *gate = walk->bus ? walk->bus->gate : NULL;
 	struct unc_allowed allowed = {
@@ -37,7 +37,7 @@ static int read_msr(const struct unc_walk *walk, uint32_t number, int socket, ui
 	if ((rc = unc_walk_cpu(walk, socket, &cpu, err)) < 0)
 		return rc;
 	allowed.reg.target = cpu.target;
-	if ((rc = unc_access_allow(gate, &allowed, 1, err)) < 0)
+	if (allow && (rc = unc_access_allow(gate, &allowed, 1, err)) < 0)
 		return rc;
 	rc = unc_fail(err, UNC_ERR_UNAVAILABLE, "msr 0x%x: nothing reads MSRs", number);
 	for (unsigned way = 0; (way = unc_ways_next(unc_access_ways(gate), UNC_SPACE_MSR, way));) {
@@ -86,7 +86,7 @@ static int read_bits(const struct unc_walk *walk, const struct unc_tbl_present *
 	int rc;
 
 	if (row->msr)
-		rc = read_msr(walk, row->msr, socket, value, err);
+		rc = unc_walk_msr(walk, row->msr, socket, true, value, err);
 	else
 		rc = read_pci(walk, row, socket, value, err);
 	if (rc < 0)

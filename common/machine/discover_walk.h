@@ -59,6 +59,13 @@ int unc_bus_config(struct unc_bus *, const struct unc_pci_function *, unsigned o
 		   uint32_t *value, struct unc_error *err);
 /* The CPU of an MSR on a socket. UNC_ERR_UNAVAILABLE: none is online, or none is to be disturbed. */
 int unc_walk_cpu(const struct unc_walk *, int socket, struct unc_place *out, struct unc_error *err);
+/* An MSR that tells of units, of a socket; allow: the gate is to be told first that it may be read. */
+int unc_walk_msr(const struct unc_walk *, uint32_t number, int socket, bool allow, uint64_t *value,
+		 struct unc_error *err);
+/* discover.c. Finds the functions and what tells their sockets; for unc_walk_end() in any case.
+ * UNC_ERR_MEMORY, or UNC_ERR_RANGE: more sockets than there may be. */
+int unc_walk_begin(struct unc_walk *, struct unc_error *err);
+void unc_walk_end(const struct unc_walk *);
 /* The place that units.tbl has for a unit, on any socket; NULL: none, or only where it is listed. */
 static inline const struct unc_tbl_where *unc_where(const struct unc_table *t, unsigned type,
 						    unsigned index)

@@ -17,6 +17,7 @@
 #include "host/trust.h"
 #include "machine/hardware.h"
 #include "machine/simulator.h"
+#include "machine/stack_map.h"
 
 /* Of the calling thread only: a platform that did not open cannot keep its sentence. */
 static _Thread_local struct unc_error open_error;
@@ -287,6 +288,8 @@ static int open_machine(struct unc_platform *p, const char *order, struct unc_er
 	if (rc == 0 && p->machine->fenced)
 		rc = unc_fence_windows(p->table, &p->instances, bus, p->fs, p->access, err);
 	bus->methods->close(bus);
+	if (rc == 0)
+		rc = unc_stack_allow(p->table, &p->topology, p->access, err);
 	if (rc < 0)
 		return rc;
 	rc = unc_instances_probe(p->table, &p->instances, p->access, err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * PCIe stacks: the root bus that the kernel's driver tells of a unit (Linux, ABI
- * sysfs-devices-mapping), and what is below it, by the links of /sys/bus/pci/devices alone. Nothing of
- * a device is read.
+ * sysfs-devices-mapping), or registers do; and what is on it and below, by the links of
+ * /sys/bus/pci/devices alone. Nothing of a device is read.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,6 +11,8 @@
 
 #include "encode/kernel.h"
 #include "host/fs.h"
+#include "machine/stack_map.h"
+#include "platform/pci_names.h"
 #include "platform/platform.h"
 
 static const char functions[] = "/sys/bus/pci/devices";
@@ -20,8 +22,10 @@ static const char *const kinds[] = {"infiniband", "net", "nvme", "drm", "dma", "
 
 struct walk {
 	struct unc_platform *p;
+	const struct unc_fs *tree;
 	const struct unc_tbl_type *type;
-	const char *bus;
+	struct unc_stack_bus bus;
+	struct unc_pci_names names;
 	unc_device_fn fn;
 	void *user;
 };
@@ -36,43 +40,99 @@ static const struct unc_instance *instance_of(const struct unc_platform *p,
 }
 
 /*
- * The file of a unit that is nowhere reads 0000:00 on Ice Lake and Snow Ridge, as if it were on bus
- * 0: that is believed of the one unit that can be there, on the first socket.
+ * What the kernel tells. The file of a unit that is nowhere reads 0000:00 on Ice Lake and Snow Ridge, as
+ * if it were on bus 0: that is believed of the one unit that can be there, on the first socket.
+ * UNC_ERR_NOT_FOUND: nothing.
  */
-static int read_bus(struct unc_platform *p, const struct unc_instance *unit, char *bus, size_t size)
+static int by_kernel(const struct unc_platform *p, const struct unc_instance *unit,
+		     struct unc_stack_bus *out, struct unc_error *err)
 {
 	const struct unc_tbl_type *type = &p->table->type[unit->type];
 	char pmu[UNC_KERNEL_NAME], text[32];
 	unsigned domain, number;
 	int used = 0;
 
-	if (!unc_kernel_pmu(p->table, unit->type, 0, unit->index, pmu, sizeof(pmu)) ||
-	    !p->machine->tree ||
+	if (!p->machine->tree ||
+	    !unc_kernel_pmu(p->table, unit->type, 0, unit->index, pmu, sizeof(pmu)) ||
 	    unc_fs_text(p->machine->tree, text, sizeof(text),
 			"/sys/bus/event_source/devices/%s/die%d", pmu, unit->socket) < 0)
-		return unc_platform_fail(p, UNC_ERR_UNAVAILABLE,
-					 "the kernel does not tell which root bus the stack has");
+		return UNC_ERR_NOT_FOUND;
 	if (sscanf(text, "%4x:%2x%n", &domain, &number, &used) != 2 || text[used])
-		return unc_platform_fail(p, UNC_ERR_UNAVAILABLE,
-					 "the kernel's %s/die%d is '%s', which is no bus", pmu,
-					 unit->socket, text);
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"the kernel's %s/die%d is '%s', which is no bus", pmu, unit->socket,
+				text);
 	if (!domain && !number && (unit->index != type->bus_zero || unit->socket))
-		return unc_platform_fail(p, UNC_ERR_UNAVAILABLE,
-					 "the kernel knows of no root bus of the stack");
-	snprintf(bus, size, "%04x:%02x", domain, number);
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"the kernel knows of no root bus of the stack");
+	*out = (struct unc_stack_bus){.domain = (uint16_t)domain, .bus = (uint8_t)number};
+	return 0;
+}
+
+static int by_registers(const struct unc_platform *p, const struct unc_instance *unit,
+			struct unc_stack_bus *out, struct unc_error *err)
+{
+	struct unc_error why = {0};
+	struct unc_bus *bus;
+	int rc;
+
+	if (!p->access || p->closed)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"the root bus of the stack is not known: %s",
+				p->closed ? UNC_CLOSED : "this is no machine, but a list");
+	if ((rc = p->machine->methods->bus(p->machine, &bus, err)) < 0)
+		return rc;
+	bus->gate = p->access;
+	rc = unc_stack_by_registers(p->table, &p->topology, bus, &p->instances, unit, out, &why);
+	bus->methods->close(bus);
+	return rc < 0 ? unc_fail(err, rc,
+				 "the kernel does not tell which root bus the stack has; %s",
+				 why.text)
+		      : 0;
+}
+
+static int find_bus(struct unc_platform *p, const struct unc_unit *unit, struct unc_stack_bus *out,
+		    const struct unc_instance **of)
+{
+	struct unc_error err = {0};
+	int rc;
+
+	if (!unc_platform_here(p))
+		return UNC_ERR_STATE;
+	*of = instance_of(p, unit);
+	unc_platform_fail(p, UNC_OK, "%s", "");
+	if (!*of || !p->table->type[(*of)->type].ports)
+		return unc_platform_fail(p, UNC_ERR_NOT_FOUND, "the unit is no PCIe stack");
+	rc = by_kernel(p, *of, out, &err);
+	if (rc == UNC_ERR_NOT_FOUND)
+		rc = by_registers(p, *of, out, &err);
+	return rc < 0 ? unc_platform_keep(p, &err) : 0;
+}
+
+int unc_unit_stack(struct unc_platform *p, const struct unc_unit *unit, struct unc_stack *out)
+{
+	const struct unc_instance *of;
+	struct unc_stack_bus bus;
+	struct unc_stack full = {.size = out->size};
+	int rc = find_bus(p, unit, &bus, &of);
+
+	if (rc < 0)
+		return rc;
+	snprintf(full.bus, sizeof(full.bus), "%04x:%02x", bus.domain, bus.bus);
+	full.from = !bus.map       ? "by the kernel"
+		    : bus.map->one ? "by registers, as one source alone reads them"
+				   : "by registers";
+	memcpy(out, &full, out->size < sizeof(full) ? out->size : sizeof(full));
 	return 0;
 }
 
 int unc_unit_bus(struct unc_platform *p, const struct unc_unit *unit, char bus[UNC_BUS_MAX])
 {
-	const struct unc_instance *of = instance_of(p, unit);
+	struct unc_stack stack = {.size = sizeof(stack)};
+	int rc = unc_unit_stack(p, unit, &stack);
 
-	if (!unc_platform_here(p))
-		return UNC_ERR_STATE;
-	unc_platform_fail(p, UNC_OK, "%s", "");
-	if (!of || !p->table->type[of->type].ports)
-		return unc_platform_fail(p, UNC_ERR_NOT_FOUND, "the unit is no PCIe stack");
-	return read_bus(p, of, bus, UNC_BUS_MAX);
+	if (rc == 0)
+		memcpy(bus, stack.bus, UNC_BUS_MAX);
+	return rc;
 }
 
 /* ---- devices */
@@ -101,51 +161,118 @@ static void add_names(const struct unc_fs *fs, const char *address, const char *
 	free(list);
 }
 
-/* "0000:16:02.0": its device number, -1 if it is no function. */
-static int device_of(const char *address)
-{
+/* A function on a root bus, by its name. */
+struct place {
 	unsigned domain, bus, device, function;
+};
 
-	return sscanf(address, "%x:%x:%x.%x", &domain, &bus, &device, &function) == 4 ? (int)device
-										      : -1;
+static bool parse_name(const char *name, struct place *out)
+{
+	return sscanf(name, "%x:%x:%x.%x", &out->domain, &out->bus, &out->device, &out->function) ==
+	       4;
+}
+
+static unsigned number_in(const struct unc_fs *fs, const char *address, const char *file)
+{
+	char text[16];
+
+	return unc_fs_text(fs, text, sizeof(text), "%s/%s/%s", functions, address, file) == 0
+		       ? (unsigned)strtoul(text, NULL, 16)
+		       : 0;
+}
+
+/* Of a virtual function, the one that it is of: "../0000:17:00.0". False: it is none. */
+static bool physical_of(const struct unc_fs *fs, const char *address, char out[32])
+{
+	char link[4096];
+	const char *name;
+
+	if (!unc_fs_link(fs, link, sizeof(link), "%s/%s/physfn", functions, address))
+		return false;
+	name = strrchr(link, '/');
+	snprintf(out, 32, "%.31s", name ? name + 1 : link);
+	return true;
+}
+
+/* What the tables say of a function on the stack's root bus, or `behind` buses after it. */
+static const struct unc_tbl_endpoint *endpoint_of(const struct walk *w, const char *address,
+						  unsigned behind)
+{
+	const struct unc_tbl_endpoint *row = NULL;
+	char physical[32];
+	unsigned id;
+
+	if (physical_of(w->tree, address, physical))
+		address = physical;
+	if (number_in(w->tree, address, "vendor") != 0x8086)
+		return NULL;
+	id = number_in(w->tree, address, "device");
+	while ((row = UNC_NEXT(w->p->table, endpoint, w->type->endpoints, row)))
+		if (row->id == id && row->bus == behind &&
+		    (!row->chip || (w->bus.map && w->bus.map->chip == row->chip)))
+			break;
+	return row;
+}
+
+/* Behind a VMD there is another root bus, whose ports keep their numbers. */
+static unsigned ports_of(const struct unc_tbl_type *type, const char *way)
+{
+	const char *vmd = strstr(way, "/pci");
+	struct place port;
+	unsigned first = type->port_zero;
+
+	if (vmd)
+		way = strchr(vmd + 1, '/') + 1;
+	if (!parse_name(way, &port))
+		return 0;
+	if (!port.device && type->port_dmi)
+		return 1u << (type->port_dmi - 1);
+	return port.device >= first && port.device - first < type->ports
+		       ? 1u << (port.device - first)
+		       : 0;
 }
 
 /*
  * "../../../devices/pci0000:16/0000:16:02.0/0000:17:00.0": behind the bus stands the root port, at
- * the end the function. Behind a VMD there is another root bus, whose ports keep their numbers.
+ * the end the function. False: it is not of this stack, or no device of a user's.
  */
-static int port_of(const struct unc_tbl_type *type, const char *way)
+static bool find_ports(const struct walk *w, const char *link, unsigned *ports)
 {
-	const char *vmd = strstr(way, "/pci");
-	int device;
+	const char *way = strstr(link, "/pci"), *below;
+	const struct unc_tbl_endpoint *row;
+	unsigned domain, bus;
+	char address[32];
+	int used = 0;
 
-	way = vmd ? strchr(vmd + 1, '/') : strchr(way, '/');
-	device = way ? device_of(way + 1) : -1;
-	return device >= type->port_zero && device < type->port_zero + type->ports
-		       ? device - type->port_zero
-		       : -1;
+	if (!way || sscanf(way, "/pci%x:%x/%n", &domain, &bus, &used) != 2 || !used ||
+	    domain != w->bus.domain || bus < w->bus.bus)
+		return false;
+	way += used;
+	below = strchr(way, '/');
+	snprintf(address, sizeof(address), "%.*s", (int)strcspn(way, "/"), way);
+	row = endpoint_of(w, address, bus - w->bus.bus);
+	*ports = row ? row->ports : below ? ports_of(w->type, way) : 0;
+	/* Functions of the stack itself are below no port. */
+	return row || (below && bus == w->bus.bus);
 }
 
 static int tell(const struct walk *w, const char *address)
 {
 	struct unc_device device = {.size = sizeof(device), .address = address};
-	char link[4096], names[256] = "", root[32];
-	const char *way;
+	char link[4096], names[256] = "", model[160], physical[32] = "";
 
-	if (!unc_fs_link(w->p->machine->tree, link, sizeof(link), "%s/%s", functions, address))
-		return 0;
-	snprintf(root, sizeof(root), "/pci%s/", w->bus);
-	way = strstr(link, root);
-	if (!way || is_bridge(w->p->machine->tree, address))
-		return 0;
-	way += strlen(root) - 1;
-	/* Functions of the stack itself are below no port. */
-	if (!strchr(way + 1, '/'))
+	if (!unc_fs_link(w->tree, link, sizeof(link), "%s/%s", functions, address) ||
+	    !find_ports(w, link, &device.ports) || is_bridge(w->tree, address))
 		return 0;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		add_names(w->p->machine->tree, address, kinds[i], names, sizeof(names));
-	device.port = port_of(w->type, way);
+		add_names(w->tree, address, kinds[i], names, sizeof(names));
+	unc_pci_name_of(&w->names, number_in(w->tree, address, "vendor"),
+			number_in(w->tree, address, "device"), model, sizeof(model));
+	physical_of(w->tree, address, physical);
+	device.port = device.ports ? __builtin_ctz(device.ports) : -1;
 	device.names = names;
+	device.model = model;
+	device.function_of = physical;
 	return w->fn(w->user, &device);
 }
 
@@ -157,24 +284,28 @@ static int compare_names(const void *a, const void *b)
 int unc_unit_devices(struct unc_platform *p, const struct unc_unit *unit, unc_device_fn fn,
 		     void *user)
 {
-	char bus[UNC_BUS_MAX], **list;
+	struct walk w = {.p = p, .tree = p->machine->tree, .fn = fn, .user = user};
+	const struct unc_instance *of;
+	char **list;
 	size_t n = 0;
-	struct walk w = {.p = p, .bus = bus, .fn = fn, .user = user};
-	const struct unc_instance *of = instance_of(p, unit);
-	int rc = unc_unit_bus(p, unit, bus);
+	int rc = find_bus(p, unit, &w.bus, &of);
 
-	if (rc < 0 || !of)
+	if (rc < 0)
 		return rc;
 	w.type = &p->table->type[of->type];
-	list = unc_fs_list(p->machine->tree, "%s", functions);
+	list = w.tree ? unc_fs_list(w.tree, "%s", functions) : NULL;
 	if (!list)
 		return unc_platform_fail(p, unc_fs_error(errno), "%s: %s", functions,
 					 unc_fs_reason(errno));
 	while (list[n])
 		n++;
-	qsort(list, n, sizeof(*list), compare_names);
+	if (n)
+		qsort(list, n, sizeof(*list), compare_names);
+	/* A dump has no names: those of this system serve. */
+	unc_pci_names_read(unc_fs_replayed(w.tree) ? NULL : w.tree, &w.names);
 	for (char **name = list; *name && rc == 0; name++)
 		rc = tell(&w, *name);
+	unc_pci_names_free(&w.names);
 	free(list);
 	return rc;
 }

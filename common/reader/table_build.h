@@ -51,7 +51,7 @@ struct unc_words {
 		struct unc_tbl_machine machine;
 		struct {
 			uint64_t steppings;
-			uint16_t family, discovery;
+			uint16_t family, discovery, unmapped;
 		} cpu;
 		struct unc_words_place {
 			uint64_t base, step;

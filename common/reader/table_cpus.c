@@ -26,6 +26,7 @@ static int read_cpuid(struct unc_table_reader *r, struct unc_tbl_cpuid *out)
 	if (r->w.cpu.steppings > 0xffff)
 		return unc_bad(r, "steppings= has more than 0 to 15");
 	out->steppings = (uint16_t)r->w.cpu.steppings;
+	out->unmapped = r->w.cpu.unmapped;
 	return 0;
 }
 

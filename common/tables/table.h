@@ -72,6 +72,39 @@ struct unc_tbl_present {
 	uint8_t devfn[UNC_MAX_PRESENT]; /* of a range only the first */
 };
 
+enum { UNC_MAX_STACKS = 16, UNC_NO_STACK = 0xff };
+
+/* Where registers tell the root buses of PCIe stacks. */
+enum unc_map_tells {
+	UNC_MAP_OWN, /* a function on each root bus: the stack's id */
+	UNC_MAP_LIST, /* one function a socket: a bit for each id that is valid, a byte with its bus */
+	UNC_MAP_BYTES /* a byte for each id: its bus; of an MSR bit 63 says that they are valid */
+};
+
+/* The ids by which address decoders know the stacks are not the numbers of their units. */
+struct unc_tbl_map {
+	uint32_t msr;       /* 0: PCI */
+	uint32_t mask;      /* of the id, in the register of UNC_MAP_OWN */
+	uint32_t chip_mask; /* where CPUs differ: bits that must be `chip` */
+	uint16_t id;        /* device id; of UNC_MAP_BYTES that of the function beside */
+	uint16_t offset[2];
+	uint16_t valid; /* offset of the bits of UNC_MAP_LIST */
+	uint16_t chip_id, chip_offset;
+	uint8_t devfn; /* UNC_MAP_BYTES */
+	uint8_t tells; /* enum unc_map_tells */
+	uint8_t one;   /* one source alone says so */
+	uint8_t chip;
+	uint8_t ids[UNC_MAX_STACKS]; /* of each unit, or UNC_NO_STACK */
+};
+
+/* Functions on the root bus of a stack whose ports do not follow from their device number. */
+struct unc_tbl_endpoint {
+	uint16_t id;   /* device id */
+	uint8_t bus;   /* so far behind the stack's */
+	uint8_t ports; /* bits of the port mask */
+	uint8_t chip;  /* of the map that holds; 0: of any */
+};
+
 /* A physical address that PCI configuration registers hold:
  * ((cfg[base_offset] & base_mask) << base_shift) + ((cfg[offset + i*step] & mask) << shift) */
 struct unc_tbl_bar {
@@ -322,8 +355,9 @@ struct unc_tbl_type {
 	uint32_t max_inc;              /* largest increment per clock where an event does not say */
 	int16_t discovery;             /* type id in the PMON discovery table; -1 none */
 	struct unc_range presents;     /* what tells how many there are, or which; none: all */
-	uint8_t unlisted;              /* firmware may leave it out of the discovery table */
-	uint8_t distrusted;            /* its records there are not used */
+	struct unc_range maps, endpoints;
+	uint8_t unlisted;   /* firmware may leave it out of the discovery table */
+	uint8_t distrusted; /* its records there are not used */
 	uint8_t functions; /* PCI functions of its records there, where types share an id; 0: any */
 	uint8_t cpus;      /* one unit for each logical CPU */
 	uint8_t share;     /* neighbouring units that count parts of one thing; 0: 1 */
@@ -334,8 +368,9 @@ struct unc_tbl_type {
 	uint8_t channels; /* of a unit */
 	/* Of PCIe stacks: */
 	uint8_t ports;     /* of a unit; 0: it is none */
-	uint8_t port_zero; /* device number of the root port of port 0 */
-	uint8_t bus_zero;  /* the unit that is on bus 0 */
+	uint8_t port_zero; /* device number of the root port of port 0; 255: they do not follow it */
+	uint8_t bus_zero;  /* the unit that is on bus 0; 255: none that is known */
+	uint8_t port_dmi;  /* 1 + the port of a root port with device number 0; 0: as the others */
 };
 
 /* unc_tbl_umask.flags */
@@ -428,6 +463,7 @@ struct unc_tbl_cpuid {
 	uint16_t n_models;
 	uint16_t models[8];
 	uint16_t steppings; /* mask; 0: all */
+	uint16_t unmapped;  /* model to which statements `map` do not apply; 0: none */
 };
 
 /* A CPU that is known, and has no tables. */
@@ -448,7 +484,7 @@ struct unc_table {
 	size_t n_strings;
 /* clang-format off */
 #define UNC_TABLE_ARRAYS(X) \
-	X(cpuid) X(where) X(present) X(bar) X(part) X(reg) X(field) X(value) X(set) X(step) X(counter) X(lane) \
+	X(cpuid) X(where) X(present) X(map) X(endpoint) X(bar) X(part) X(reg) X(field) X(value) X(set) X(step) X(counter) X(lane) \
 	X(forbid) X(bundle) X(kernel) X(kernel_filter) X(kernel_counters) X(nodes) X(type) X(fields) X(umask) X(event) X(slot) X(metric) \
 	X(group) X(group_item) X(known)
 /* clang-format on */

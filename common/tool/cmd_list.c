@@ -255,10 +255,17 @@ static int print_device(void *user, const struct unc_device *device)
 		print_null(p, "port");
 	else
 		print_integer(p, "port", NULL, device->port);
-	print_also(p, "LOCATION", device->port < 0 ? "  port ?" : "  port %d", device->port);
+	if (device->ports & (device->ports - 1))
+		print_also(p, "LOCATION", "  ports 0x%x together", device->ports);
+	else
+		print_also(p, "LOCATION", device->port < 0 ? "  port ?" : "  port %d",
+			   device->port);
 	print_text(p, "address", NULL, device->address);
 	print_also(p, "LOCATION", "  %s", device->address);
-	print_also(p, "LOCATION", "  %s", device->names);
+	print_also(p, "LOCATION", *device->names ? "  %s" : "", device->names);
+	print_also(p, "LOCATION", *device->model ? "  %s" : "", device->model);
+	print_also(p, "LOCATION", *device->function_of ? "  (virtual function of %s)" : "",
+		   device->function_of);
 	print_open(p, "names", '[');
 	for (const char *list = device->names; *list;
 	     list += strcspn(list, ",") + (list[strcspn(list, ",")] == ',')) {
@@ -274,15 +281,17 @@ static int print_device(void *user, const struct unc_device *device)
 static void print_stack(struct printer *p, struct unc_platform *platform,
 			const struct unc_unit *unit, bool verbose)
 {
-	char bus[UNC_BUS_MAX];
-	int rc = unc_unit_bus(platform, unit, bus);
+	struct unc_stack stack = {.size = sizeof(stack)};
+	int rc = unc_unit_stack(platform, unit, &stack);
 
 	if (rc == UNC_ERR_NOT_FOUND || (p->form == TEXT && !verbose))
 		return;
-	print_known(p, "bus", NULL, rc == 0 ? bus : "");
+	print_known(p, "bus", NULL, rc == 0 ? stack.bus : "");
 	print_line(p);
-	print_also(p, "LOCATION", "  %s%s", rc == 0 ? "bus " : "",
-		   rc == 0 ? bus : unc_platform_error(platform));
+	if (rc == 0)
+		print_also(p, "LOCATION", "  bus %s, %s", stack.bus, stack.from);
+	else
+		print_also(p, "LOCATION", "  %s", unc_platform_error(platform));
 	print_open(p, "devices", '[');
 	if (rc == 0)
 		unc_unit_devices(platform, unit, print_device, p);

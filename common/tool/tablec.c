@@ -21,9 +21,11 @@
 /* The numbers of each struct of table.h in their order, in the letters of Python's module `struct`: B, H, I
  * and Q have 1, 2, 4 and 8 bytes, h and i are signed, d is a double; how many stands before. A range is 2H.
  * What is not as its struct is seen by the size, and by the compiler of what is printed. */
-#define LAYOUT_cpuid "11H"
+#define LAYOUT_cpuid "12H"
 #define LAYOUT_where "QH5B"
 #define LAYOUT_present "QI4H21B"
+#define LAYOUT_map "3I6H20B"
+#define LAYOUT_endpoint "H3B"
 #define LAYOUT_bar "IH2B3H2B3I"
 #define LAYOUT_part "IB2H"
 #define LAYOUT_reg "I2i3Q6B"
@@ -40,7 +42,7 @@
 #define LAYOUT_kernel_counters "IH"
 #define LAYOUT_nodes "129B"
 #define LAYOUT_overflow "Q2H19B"
-#define LAYOUT_type "4I40HQ5H2BQ" LAYOUT_overflow "6H3QIh2H13B"
+#define LAYOUT_type "4I40HQ5H2BQ" LAYOUT_overflow "6H3QIh6H14B"
 #define LAYOUT_fields "8H"
 #define LAYOUT_umask "4I2H2B"
 #define LAYOUT_event "3I10H2I2HI2H7B"

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which root bus a PCIe stack has, by the registers of the statements `map`. */
+#ifndef UNC_STACK_MAP_H
+#define UNC_STACK_MAP_H
+
+#include "machine/discover.h"
+
+struct unc_stack_bus {
+	uint16_t domain;
+	uint8_t bus;
+	const struct unc_tbl_map *map; /* by which it was told; NULL: by the kernel */
+};
+
+/* Lets the gate of the bus read the MSRs of maps; nothing is read. UNC_ERR_MEMORY. */
+int unc_stack_allow(const struct unc_table *, const struct unc_topology *, struct unc_access *,
+		    struct unc_error *err);
+
+/*
+ * The bus of one of `units`. Functions are looked for anew.
+ * Errors: UNC_ERR_PERMISSION the right to read is missing; UNC_ERR_UNAVAILABLE what tells is not there, or
+ * tells of no such stack, or of two; with a sentence.
+ */
+int unc_stack_by_registers(const struct unc_table *, const struct unc_topology *, struct unc_bus *,
+			   const struct unc_instances *units, const struct unc_instance *,
+			   struct unc_stack_bus *out, struct unc_error *err);
+
+#endif
