@@ -365,6 +365,45 @@ static void test_endpoints(void)
 	machine_close();
 }
 
+/* ---- a simulated machine, by its registers */
+
+static void open_simulated(const char *spec)
+{
+	struct unc_options options = {.size = sizeof(options), .sim = spec};
+
+	if (unc_platform_open(&options, &platform) < 0)
+		printf("# %s\n", unc_open_error());
+	CU_ASSERT_PTR_NOT_NULL_FATAL(platform);
+}
+
+/* What sim_devices.c says of itself: in turns, in the order of stacks. */
+static void test_simulated(void)
+{
+	open_simulated("emerald-rapids,devices=on");
+	CHECK_TEXT(devices_of(0, 1), "0 0000:0d:00.0 mlx5_0,eth0; 0 0000:0d:00.1 mlx5_1,eth1; "
+				     "0 0000:0d:00.2 ; 4 0000:0e:00.0 nvme0");
+	CHECK_TEXT(devices_of(0, 2), "0 0000:1b:00.0 card1; 0 0000:1c:00.0 card2");
+	CHECK_TEXT(devices_of(0, 3), "0 0000:25:00.0 nvme1; 2 0000:26:00.0 nvme2; "
+				     "4 0000:27:00.0 nvme3; 6 0000:28:00.0 nvme4");
+	CHECK_TEXT(devices_of(0, 6), "0 10000:01:00.0 nvme5; 4 10000:02:00.0 nvme6");
+	CHECK_TEXT(devices_of(0, 7), "");
+	CHECK_TEXT(devices_of(0, 0), "0 0000:48:01.0 ; 0 0000:48:02.0 ; 4 0000:49:00.0 ; "
+				     "5 0000:4b:00.0 ");
+	unc_platform_close(platform);
+	open_simulated("skylake-sp,devices=on");
+	CHECK_TEXT(bus_of(0, 0), "0000:00");
+	CHECK_TEXT(from_of(0, 2), "by registers");
+	unc_platform_close(platform);
+	open_simulated("emerald-rapids,devices=on,rights=perf");
+	check_untold(0, 1,
+		     "pci 0000:00:03.0 offset 0x1a0: configuration space ends at 64 bytes: "
+		     "CAP_SYS_ADMIN is needed for more");
+	unc_platform_close(platform);
+	open_simulated("granite-rapids");
+	check_untold(0, 1, "socket 0 has no PCI function 8086:09a6, which tells it");
+	unc_platform_close(platform);
+}
+
 static char models[512];
 
 static int tell_model(void *user, const struct unc_device *device)
@@ -447,6 +486,7 @@ int main(void)
 		{"Ice Lake-SP", test_icelake},
 		{"Snow Ridge", test_snow_ridge},
 		{"names of models, virtual functions", test_names},
+		{"a simulated machine", test_simulated},
 		{"by an MSR", test_msr},
 		{"by bytes beside the UBox", test_bytes},
 		{"by a list", test_list},

@@ -183,9 +183,9 @@ static int build(struct unc_sim *sim, char *text, const char *node,
 	if (rc == 0)
 		rc = unc_sim_build(sim, err);
 	if (rc == 0)
-		rc = unc_sim_bus_build(sim, err);
-	if (rc == 0)
 		rc = unc_sim_tree_build(sim, err);
+	if (rc == 0)
+		rc = unc_sim_bus_build(sim, err);
 	if (rc < 0)
 		return rc;
 	sim->opened = unc_sim_time(sim);

@@ -194,6 +194,7 @@ static int build_blocks(struct unc_sim *sim, struct unc_error *err)
 		regs += n ? n * type->row->regs.n + type->row->presents.n * sockets : 0;
 		counters += n ? n * (type->row->n_counters + type->row->counters.n) : 0;
 	}
+	regs += sim->table->n_map * sockets;
 	sim->block = calloc(blocks + 1, sizeof(*sim->block));
 	sim->reg = calloc(regs + 1, sizeof(*sim->reg));
 	sim->counter = calloc(counters + 1, sizeof(*sim->counter));
@@ -209,6 +210,8 @@ static int build_blocks(struct unc_sim *sim, struct unc_error *err)
 		if (i == 0 || sim->block[i - 1].type != sim->block[i].type ||
 		    sim->block[i - 1].socket != sim->block[i].socket)
 			rc = unc_sim_present_msr(sim, &sim->block[i], err);
+	if (sim->options.devices)
+		unc_sim_present_maps(sim);
 	return rc;
 }
 

@@ -17,6 +17,7 @@
  *   sim_present.c    what tells which units there are
  *   sim_bus.c        PCI functions, configuration space, physical memory
  *   sim_discovery.c  the PMON discovery table in memory
+ *   sim_devices.c    PCIe stacks, their buses and devices
  *   sim_tree.c       the files of /sys that tell of devices
  *   sim_kernel.c     the events of its kernel, and sim_driver.c the driver (sim_kernel.h)
  */
@@ -76,7 +77,7 @@ struct sim_hidden {
 /* By what the text says; sim_options.c tells what it means. */
 struct sim_options {
 	uint64_t sockets, live, seed, memory, clock, discovery, tables, frozen, wrap_soon, base,
-		kernel, clusters, cxl, no_nodes, rights;
+		kernel, clusters, cxl, devices, no_nodes, rights;
 	double load; /* constant, if not live */
 	bool seeded;
 	struct sim_hidden hidden[SIM_MAX_HIDDEN];
@@ -176,6 +177,7 @@ struct sim_bus {
 	struct sim_memory memory[SIM_MAX_SOCKETS * SIM_MAX_TABLES];
 };
 
+struct unc_dump;
 struct sim_event;
 struct sim_told;
 
@@ -351,9 +353,16 @@ int unc_sim_present_bus(struct unc_sim *, size_t type, unsigned socket, struct u
 /* The same of the MSRs of a block's socket; room for them is behind the registers. */
 int unc_sim_present_msr(struct unc_sim *, struct sim_block *, struct unc_error *err);
 
+/* ---- sim_devices.c */
+/* Adds functions to the bus, and files. UNC_ERR_INVALID: there is no room for them. */
+int unc_sim_devices(struct unc_sim *, struct unc_dump *files, struct unc_error *err);
+
 /* ---- sim_tree.c */
 int unc_sim_tree_build(struct unc_sim *, struct unc_error *err);
 void unc_sim_tree_free(struct unc_sim *);
+
+/* The MSRs of statements `map`, still empty; the same. */
+void unc_sim_present_maps(struct unc_sim *);
 
 /* ---- sim_kernel.c */
 extern const struct unc_machine_events unc_sim_events;

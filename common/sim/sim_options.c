@@ -34,6 +34,7 @@
  *                  controllers, and what the table has a map of, belong to one of them, by the
  *                  table's map or in order: told= says of which a line is
  *   cxl=on         it has memory behind its CXL links, with traffic; default: none
+ *   devices=on     its PCIe stacks have root buses and devices (sim_devices.c); default: none
  *   numa=off       its kernel knows no nodes, and so not what is next to a PCI function
  *   kernel=on      its kernel has PMUs for the units, see sim_kernel.c; off (default): it has none
  *   rights=perf    the caller may open events of the kernel, but use no registers, nor read memory and
@@ -84,6 +85,7 @@ static const struct option {
 	{"kernel", "on or off", 0, 0, {"off", "on"}, AT(kernel)},
 	{"clusters", "1 to 4", 1, SIM_MAX_CLUSTERS, {NULL}, AT(clusters)},
 	{"cxl", "on", 0, 0, {"on"}, AT(cxl)},
+	{"devices", "on", 0, 0, {"on"}, AT(devices)},
 	{"numa", "off", 0, 0, {"off"}, AT(no_nodes)},
 	{"rights", "all, perf or none", 0, 0, {"all", "perf", "none"}, AT(rights)},
 };
@@ -216,7 +218,8 @@ static int take_word(struct unc_sim *sim, char *word, struct unc_error *err)
 			"discovery=ok|none|truncated|garbage|noupi, tables=1..8, hide=TYPE, "
 			"idle=TYPE, unlisted=TYPE, mislisted=TYPE:ADDRESS, twice=TYPE, "
 			"narrow=TYPE, exchanged=TYPE, sticky=TYPE, split=TYPE, frozen=SOCKET, "
-			"wrap=soon, base=SECONDS, clusters=1..4, cxl=on, numa=off, kernel=on|off, "
+			"wrap=soon, base=SECONDS, clusters=1..4, cxl=on, devices=on, numa=off, "
+			"kernel=on|off, "
 			"rights=all|perf|none",
 			word);
 }

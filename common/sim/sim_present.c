@@ -136,24 +136,43 @@ int unc_sim_present_bus(struct unc_sim *sim, size_t type, unsigned socket, struc
 	return rc;
 }
 
+static const struct unc_tbl_reg plain = {.width = 64, .flags = UNC_REG_RO};
+
+/* A 64-bit MSR of the socket of a block. */
+static struct sim_reg *add_msr(struct unc_sim *sim, struct sim_block *block, uint32_t number)
+{
+	struct sim_reg *reg = &sim->reg[sim->n_regs++];
+
+	*reg = (struct sim_reg){.row = &plain, .block = block, .exists = true};
+	reg->reg = (struct unc_reg){
+		.address = number, .target = block->socket, .space = UNC_SPACE_MSR, .width = 64};
+	return reg;
+}
+
+void unc_sim_present_maps(struct unc_sim *sim)
+{
+	for (size_t i = 0; i < sim->n_blocks; i++)
+		for (const struct unc_tbl_map *map = sim->table->map;
+		     (i == 0 || sim->block[i - 1].socket != sim->block[i].socket) &&
+		     map < sim->table->map + sim->table->n_map &&
+		     sim->block[i].type == sim->block[0].type;
+		     map++)
+			if (map->msr)
+				add_msr(sim, &sim->block[i], map->msr);
+}
+
 int unc_sim_present_msr(struct unc_sim *sim, struct sim_block *block, struct unc_error *err)
 {
-	static const struct unc_tbl_reg plain = {.width = 64, .flags = UNC_REG_RO};
 	const struct unc_tbl_present *row = NULL;
 	int rc = 0;
 
 	while (rc == 0 && (row = UNC_NEXT(sim->table, present, block->type->row->presents, row))) {
-		struct sim_reg *reg = &sim->reg[sim->n_regs];
+		struct sim_reg *reg;
 
 		if (!row->msr)
 			continue;
-		*reg = (struct sim_reg){.row = &plain, .block = block, .exists = true};
-		reg->reg = (struct unc_reg){.address = row->msr,
-					    .target = block->socket,
-					    .space = UNC_SPACE_MSR,
-					    .width = 64};
+		reg = add_msr(sim, block, row->msr);
 		rc = shown(sim, block->type->number, row, &reg->value, err);
-		sim->n_regs++;
 	}
 	return rc;
 }

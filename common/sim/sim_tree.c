@@ -7,7 +7,12 @@
 int unc_sim_tree_build(struct unc_sim *sim, struct unc_error *err)
 {
 	struct unc_dump *files = unc_dump_new();
+	int rc = files ? unc_sim_devices(sim, files, err) : 0;
 
+	if (rc < 0) {
+		unc_dump_free(files);
+		return rc;
+	}
 	sim->tree = unc_fs_of_dump(files);
 	return sim->tree ? 0 : unc_no_memory(err);
 }
