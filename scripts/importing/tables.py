@@ -144,6 +144,7 @@ class Type:
         self.fields, self.regs, self.counters = {}, {}, []
         self.code = self.umask = self.discovery = None
         self.presents = []
+        self.stacks = None
         self.enable, self.max, self.n_counters = 0, 1, 0
 
     def field(self, name):
@@ -156,6 +157,8 @@ class Type:
         kind, plain = line.plain()[0], line.plain()
         if kind == 'discovery':
             self.discovery = plain[1]
+        elif kind == 'stacks':
+            self.stacks = line
         elif kind == 'present':
             self.presents.append(line)
         elif kind == 'counters':
