@@ -37,6 +37,34 @@ static void act_units(struct world *w)
 		unc_put(&w->out, ", %s%d: %s", lost->type->name, lost->index, lost->reason);
 }
 
+static int put_device(void *user, const struct unc_device *device)
+{
+	struct world *w = user;
+
+	unc_put(&w->out, "; %d %s", device->port, device->address);
+	return 0;
+}
+
+/* stack TYPE INDEX [MODEL]: the bus of a stack of socket 0 and its devices, of a CPU of that model */
+static void act_stack(struct world *w)
+{
+	struct unc_stack stack = {.size = sizeof(stack)};
+	const struct unc_unit *u = NULL;
+
+	if (w->word[3] && *w->word[3])
+		w->p->topology.model = (int)strtol(w->word[3], NULL, 0);
+	for (size_t i = 0; (u = unc_unit_get(w->p, i)) != NULL; i++)
+		if (strcmp(u->type->name, w->word[1]) == 0 && u->index == atoi(w->word[2]))
+			break;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(u);
+	if (unc_unit_stack(w->p, u, &stack) < 0) {
+		world_refuse(w, unc_platform_error(w->p));
+		return;
+	}
+	unc_put(&w->out, "%s %s", stack.bus, stack.from);
+	unc_unit_devices(w->p, u, put_device, w);
+}
+
 /* "cbo0.CTL1": a register of socket 0, or "cbo0.CTL1.1" of another. */
 static void *place(struct world *w, char *unit)
 {
@@ -268,6 +296,7 @@ static const struct verb verbs[] = {
 	{"cpu", world_cpu, true},
 	{"open", world_open, true},
 	{"units", act_units, false},
+	{"stack", act_stack, false},
 	{"note", act_note, false},
 	{"set", act_set, false},
 	{"get", act_get, false},

@@ -307,7 +307,7 @@ int unc_stack_by_registers(const struct unc_table *table, const struct unc_topol
 
 	if (copy)
 		*copy = *topo;
-	if (copy && topo->model == table->cpuid->unmapped)
+	if (copy && table->cpuid->unmapped && topo->model == table->cpuid->unmapped)
 		rc = unc_fail(err, UNC_ERR_UNAVAILABLE,
 			      "no source tells which root buses the stacks of this model have");
 	if (rc == 0)

@@ -57,7 +57,8 @@ int unc_end_map(struct unc_table_reader *r)
 	    (!map->msr && map->tells == UNC_MAP_BYTES) != !!map->devfn)
 		return unc_bad(r, "bits= goes with tells=own, valid= with tells=list, device= with "
 				  "tells=bytes of a function");
-	if (!map->chip != !map->chip_id || !map->chip != !map->chip_mask)
+	if (!map->chip != !map->chip_id || !map->chip != !map->chip_mask ||
+	    !map->chip != !map->chip_offset)
 		return unc_bad(r, "chip=, chip_id=, chip_offset= and chip_bits= go together");
 	*UNC_APPEND(r, rows, map) = *map;
 	return 0;
