@@ -129,7 +129,8 @@ static int find_node(const char *path, struct node *node)
 		node->kind = MEMORY;
 	else if (sscanf(path, "/dev/cpu/%u/msr%n", &node->cpu, &used) == 1 && used && !path[used])
 		node->kind = node->cpu < machine_cpus(m) ? MSR : NONE;
-	else if (!machine_cpu_text(m, path, node) && !machine_pci_file(m, path, node))
+	else if (!machine_cpu_text(m, path, node) && !machine_pci_file(m, path, node) &&
+		 !machine_tree(m, path, node))
 		node->kind = NONE;
 	if (node->kind == MSR && room_offline(m->room, node->cpu))
 		return -ENXIO;
@@ -176,7 +177,9 @@ static int get_attributes(const char *path, struct stat *st, struct fuse_file_in
 	if ((rc < 0 && rc != -ENXIO) || (rc = meet(&access)) < 0)
 		return rc;
 	st->st_nlink = 1;
-	st->st_mode = node.kind == DIRECTORY ? S_IFDIR | 0755 : S_IFREG | 0600;
+	st->st_mode = node.kind == DIRECTORY ? S_IFDIR | 0755
+		      : node.kind == LINK    ? S_IFLNK | 0777
+					     : S_IFREG | 0600;
 	st->st_size = (off_t)length_of(machine(), path, &node);
 	return 0;
 }
@@ -185,11 +188,17 @@ static int list(const char *path, void *buf, fuse_fill_dir_t fill, off_t offset,
 		struct fuse_file_info *fi, enum fuse_readdir_flags flags)
 {
 	const struct machine *m = machine();
-	char name[64];
+	char name[600], **tree = machine_tree_list(m, path);
 
 	(void)offset;
 	(void)fi;
 	(void)flags;
+	for (char **entry = tree; entry && *entry; entry++) {
+		snprintf(name, sizeof(name), "%.290s/%.290s", path, *entry);
+		if (!room_hidden(m->room, name))
+			fill(buf, *entry, NULL, 0, (enum fuse_fill_dir_flags)0);
+	}
+	free(tree);
 	if (strcmp(path, "/sys/bus/pci/devices") != 0)
 		return 0; /* the others are reached by name */
 	for (size_t i = 0; i < m->n_functions; i++) {
@@ -201,6 +210,18 @@ static int list(const char *path, void *buf, fuse_fill_dir_t fill, off_t offset,
 			fill(buf, strrchr(name, '/') + 1, NULL, 0, (enum fuse_fill_dir_flags)0);
 	}
 	return 0;
+}
+
+static int read_link(const char *path, char *buf, size_t size)
+{
+	struct node node;
+	int rc = find_node(path, &node);
+
+	if (rc == 0 && node.kind != LINK)
+		rc = -EINVAL;
+	if (rc == 0)
+		snprintf(buf, size, "%s", node.text);
+	return rc;
 }
 
 static int open_file(const char *path, struct fuse_file_info *fi)
@@ -473,6 +494,7 @@ static void *start(struct fuse_conn_info *connection, struct fuse_config *config
 static const struct fuse_operations operations = {
 	.init = start,
 	.getattr = get_attributes,
+	.readlink = read_link,
 	.truncate = truncate_file,
 	.readdir = list,
 	.open = open_file,

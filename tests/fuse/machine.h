@@ -30,7 +30,7 @@ struct machine {
 };
 
 /* CONTROL and CLOCK can be written, LOG and LEFT are long, LIVE is memory without the kernel's cache. */
-enum kind { NONE, DIRECTORY, TEXT, MSR, CONFIG, MEMORY, LIVE, CONTROL, CLOCK, LOG, LEFT };
+enum kind { NONE, DIRECTORY, TEXT, MSR, CONFIG, MEMORY, LIVE, CONTROL, CLOCK, LOG, LEFT, LINK };
 
 struct node {
 	enum kind kind;
@@ -49,6 +49,10 @@ void machine_iomem(const struct machine *, char *buf, size_t size);
 bool machine_cpu_text(const struct machine *, const char *path, struct node *);
 /* A file of a PCI function. */
 bool machine_pci_file(const struct machine *, const char *path, struct node *);
+
+/* machine_tree.c: what /sys tells of devices; false: nothing. Of a folder the names, or NULL. */
+bool machine_tree(const struct machine *, const char *path, struct node *);
+char **machine_tree_list(const struct machine *, const char *path);
 
 /* machine_left.c: a register is about to be written. */
 void machine_remember(struct machine *, const char *path, uint64_t offset, void *reg);
