@@ -610,4 +610,32 @@ UNCORE_SIM=granite-rapids,clusters=3 run stat -d 0.1 -j --per-node -m link_tx_by
 json '.invalid | length == 6 and all(test("upi units are known by socket only"))'
 result "what only sockets have says so"
 
+# By registers, on simulated machines: the two ports that have the traffic (workload.tbl: 0.6 and 0.4 of a stack's bytes) add up to all
+# ports, and devices are where sim_devices.c has them.
+for row in skylake-sp:1:2 icelake-sp:0:2 sapphire-rapids:1:4 emerald-rapids:1:4 granite-rapids:2:4 sierra-forest:2:4; do
+	cpu=${row%%:*} unit=${row#*:} middle=${row##*:}
+	unit=${unit%:*}
+	export UNCORE_SIM=$cpu,devices=on
+	run units -j
+	json '[.[] | select(.unit == "iio" and .devices != []) | .devices[] | .port] | (index(0) and index('"$middle"')) != null' &&
+		json '[.[] | select(.unit == "iio") | .bus | strings] | length > 0 and length == (unique | length)'
+	result "$cpu: units -j: each stack has a bus of its own, devices are on the ports with traffic"
+	all=iio$unit.DATA_REQ_OF_CPU:MEM_WRITE.PART0
+	case $cpu in
+	skylake-sp) mask=0xF ;;
+	*) mask=0xFF ;;
+	esac
+	run stat -j -d 0.2 -e "$all:ch_mask=$mask:socket=0,$all:ch_mask=0x1:socket=0"
+	json '.events | to_entries | map(.value) | (max > 0) and (min / max > 0.599 and min / max < 0.601)'
+	result "$cpu: stat: the first port has six tenths of the stack's bytes"
+done
+export UNCORE_SIM=emerald-rapids,devices=on,rights=perf
+run units -v
+grep -q 'the kernel does not tell which root bus the stack has; pci .*: CAP_SYS_ADMIN is needed for more' "$tmp/out"
+result "units -v: which right is missing"
+UNCORE_SIM=granite-rapids run units -v
+grep -q 'PCI function 8086:09a6, which tells it' "$tmp/out"
+result "units -v: what is not there"
+unset UNCORE_SIM
+
 finish
