@@ -321,26 +321,25 @@ static int add_field(struct parse *p, const char *name, const char *value)
 	return rc < 0 ? rc : put_value(p, name, &f);
 }
 
-int unc_spec_set_port(const struct unc_table *t, struct unc_spec *spec, unsigned port,
-		      struct unc_error *err)
+int unc_spec_set_ports(const struct unc_table *t, struct unc_spec *spec, unsigned mask,
+		       struct unc_error *err)
 {
 	struct parse p = {t, "", spec, err};
-	struct unc_spec_field mask = {.field = find_field(&p, "ch_mask")};
+	struct unc_spec_field f = {.field = find_field(&p, "ch_mask"), .value = mask};
 	unsigned ports = t->type[spec->type].ports;
 
 	if (!ports)
 		ports = UNC_MAX_PORTS;
-	if (mask.field == UNC_NONE)
+	if (f.field == UNC_NONE)
 		return unc_fail(err, UNC_ERR_INVALID,
 				"port= is of events of PCIe stacks that have a mask of ports");
-	if (port >= ports)
-		return unc_fail(err, UNC_ERR_RANGE,
-				"port=%u does not fit: a stack has ports 0 to %u", port, ports - 1);
-	if (unc_user_gave(spec, mask.field))
+	if (!mask || mask >> ports)
+		return unc_fail(err, UNC_ERR_RANGE, "port= does not fit: a stack has ports 0 to %u",
+				ports - 1);
+	if (unc_user_gave(spec, f.field))
 		return unc_fail(err, UNC_ERR_INVALID,
 				"port= and ch_mask= are both given: one says it");
-	mask.value = 1u << port;
-	return put_value(&p, "ch_mask", &mask);
+	return put_value(&p, "ch_mask", &f);
 }
 
 static int add_port(struct parse *p, const char *value)
@@ -349,8 +348,7 @@ static int add_port(struct parse *p, const char *value)
 
 	if (!unc_parse_number(value, &port) && errno != ERANGE)
 		return unc_fail(p->err, UNC_ERR_INVALID, "port=%s is not a number", value);
-	return unc_spec_set_port(p->t, p->spec, port > UINT_MAX ? UINT_MAX : (unsigned)port,
-				 p->err);
+	return unc_spec_set_ports(p->t, p->spec, port < UNC_MAX_PORTS ? 1u << port : 0, p->err);
 }
 
 static int place_number(const struct parse *p, const char *name, const char *value, int *out)

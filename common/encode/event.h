@@ -65,8 +65,8 @@ int unc_spec_check(const struct unc_table *, const char *text, const struct unc_
 /* One port of a PCIe stack, by the field of its events that is the mask of ports: UNC_ERR_INVALID
  * where the event has none, or has a mask already; UNC_ERR_RANGE. */
 enum { UNC_MAX_PORTS = 8 };
-int unc_spec_set_port(const struct unc_table *, struct unc_spec *, unsigned port,
-		      struct unc_error *err);
+int unc_spec_set_ports(const struct unc_table *, struct unc_spec *, unsigned ports,
+		       struct unc_error *err);
 
 /* Encodes for one socket of n_sockets; without err, also what only others set (decoding). On error
  * *out means nothing. */

@@ -152,7 +152,8 @@ static int take_places(const char **text, char rest[UNC_SPEC_MAX], struct unc_na
 	/* The rest of `spec` is for who parses it: this is on the way of every name. */
 	name->metric = name->node = name->port = -1;
 	name->spec.index = name->spec.socket = -1;
-	name->at.socket = name->at.index = name->at.port = -1;
+	name->at.socket = name->at.index = -1;
+	name->at.ports = 0;
 	name->device[0] = '\0';
 	while (item && !is_place(item, node) && !is_place(item, device))
 		item = strchr(item + 1, ':');

@@ -14,7 +14,8 @@ struct unc_name {
 	char device[UNC_DEVICE_MAX];
 	/* Where the machine says that is (platform/place.c); -1: it was not asked, or need not be */
 	struct {
-		int socket, index, port;
+		int socket, index;
+		unsigned ports; /* bits of the stack's port mask; 0: none is named */
 	} at;
 };
 
@@ -24,7 +25,7 @@ struct unc_name {
 		.metric = (number), .spec = {.index = -1, .socket = -1}, .node = -1, .port = -1,   \
 		.at = { -1,                                                                        \
 			-1,                                                                        \
-			-1 }                                                                       \
+			0 }                                                                        \
 	}
 
 /* The name of a metric, "NAME[:socket=N]" or of one unit "type3.NAME"; or of an event too.

@@ -43,7 +43,7 @@ static int look(void *user, const struct unc_device *device)
 	snprintf(s->out->device, sizeof(s->out->device), "%s", address);
 	s->out->at.socket = s->stack->socket;
 	s->out->at.index = (int)s->stack->index;
-	s->out->at.port = device->port;
+	s->out->at.ports = device->ports;
 	return 0;
 }
 
@@ -88,7 +88,7 @@ static int find_device(struct unc_platform *p, struct unc_name *name, const char
 		if (unc_unit_devices(p, unc_unit_get(p, i), look, &s) < 0 && !unknown[0])
 			snprintf(unknown, sizeof(unknown), "%s", unc_platform_error(p));
 	}
-	if (s.found == 1 && name->at.port >= 0)
+	if (s.found == 1 && name->at.ports)
 		return 0;
 	return fail_device(p, &s, text, unknown, err);
 }
@@ -100,10 +100,11 @@ static int agree(struct unc_name *name, const char *text, struct unc_error *err)
 
 	if (name->node >= 0 || (spec->socket >= 0 && spec->socket != name->at.socket) ||
 	    (spec->index >= 0 && spec->index != name->at.index) ||
-	    (name->port >= 0 && name->port != name->at.port))
+	    (name->port >= 0 && 1u << name->port != name->at.ports))
 		return unc_fail(err, UNC_ERR_INVALID,
 				"%s: device= is a place already: port %d of unit %d, socket %d",
-				text, name->at.port, name->at.index, name->at.socket);
+				text, __builtin_ctz(name->at.ports), name->at.index,
+				name->at.socket);
 	spec->socket = spec->index = name->port = -1;
 	return 0;
 }
@@ -137,11 +138,13 @@ int unc_place_find(struct unc_platform *p, struct unc_name *name, const char *te
 int unc_place_put(const struct unc_platform *p, const struct unc_name *name, struct unc_spec *spec,
 		  struct unc_error *err)
 {
-	int port = name->at.port >= 0 ? name->at.port : name->port;
+	unsigned ports = name->at.ports;
 
+	if (!ports && name->port >= 0)
+		ports = 1u << name->port;
 	if (name->at.socket >= 0)
 		spec->socket = name->at.socket;
 	if (name->at.index >= 0)
 		spec->index = name->at.index;
-	return port < 0 ? 0 : unc_spec_set_port(p->table, spec, (unsigned)port, err);
+	return ports ? unc_spec_set_ports(p->table, spec, ports, err) : 0;
 }

@@ -92,17 +92,30 @@ static int add_nodes(struct unc_session *s, struct series *series)
 
 /* ---- devices: an item for each port of a stack that has some below it */
 
-/* The first device below each port of a stack. */
+/* Ports of a stack that cannot be told apart, at the place of the lowest, and the first device below. */
 struct ports {
+	unsigned mask[UNC_MAX_PORTS];
 	char device[UNC_MAX_PORTS][UNC_DEVICE_MAX];
 };
 
+/* Devices that have a port in common are counted together, by the name of one that is below all of these. */
 static int take_device(void *user, const struct unc_device *device)
 {
 	struct ports *ports = user;
+	unsigned own = device->ports, mask = own;
+	char first[UNC_DEVICE_MAX];
 
-	if (device->port >= 0 && device->port < UNC_MAX_PORTS && !ports->device[device->port][0])
-		unc_name_address(device->address, ports->device[device->port]);
+	if (!mask || mask >> UNC_MAX_PORTS || !unc_name_address(device->address, first))
+		return 0;
+	for (int i = 0; i < UNC_MAX_PORTS; i++)
+		if (ports->mask[i] & own) {
+			if (!(own & ~ports->mask[i]))
+				memcpy(first, ports->device[i], sizeof(first));
+			mask |= ports->mask[i];
+			ports->mask[i] = 0;
+		}
+	ports->mask[__builtin_ctz(mask)] = mask;
+	memcpy(ports->device[__builtin_ctz(mask)], first, sizeof(first));
 	return 0;
 }
 
@@ -110,14 +123,14 @@ static int take_device(void *user, const struct unc_device *device)
 static int add_stack(struct unc_session *s, struct series *series, const struct unc_unit *unit,
 		     int n)
 {
-	struct ports ports = {.device = {""}};
+	struct ports ports = {.mask = {0}};
 	bool known = unc_unit_devices(s->platform, unit, take_device, &ports) == 0;
 	int rc = 0;
 
 	for (int port = 0; rc == 0 && port < n; port++) {
 		struct unc_name there = series->name;
 
-		if (known && !ports.device[port][0])
+		if (known && !ports.mask[port])
 			continue;
 		there.spec.socket = unit->socket;
 		there.spec.index = unit->index;
@@ -127,7 +140,7 @@ static int add_stack(struct unc_session *s, struct series *series, const struct 
 			memcpy(there.device, ports.device[port], sizeof(there.device));
 			there.at.socket = unit->socket;
 			there.at.index = unit->index;
-			there.at.port = port;
+			there.at.ports = ports.mask[port];
 		}
 		rc = add_there(s, series, &there, 0);
 	}

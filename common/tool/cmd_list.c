@@ -273,6 +273,7 @@ static int print_device(void *user, const struct unc_device *device)
 		print_text(p, NULL, NULL, name);
 	}
 	print_close(p);
+	print_bits(p, "ports", device->ports);
 	print_close(p);
 	return 0;
 }

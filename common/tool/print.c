@@ -255,15 +255,20 @@ void print_count(struct printer *p, const char *key, const char *title, uint64_t
 	put(p, key, title, false, buf, grouped(text, value));
 }
 
+void print_bits(struct printer *p, const char *key, uint64_t mask)
+{
+	print_open(p, key, '[');
+	for (unsigned i = 0; i < 64 && p->form == JSON; i++)
+		if (mask >> i & 1)
+			print_integer(p, NULL, NULL, i);
+	print_close(p);
+}
+
 void print_counters(struct printer *p, const char *title, const struct unc_encoding *e)
 {
 	char buf[CELL_MAX];
 
-	print_open(p, "counters", '[');
-	for (unsigned i = 0; i < 64; i++)
-		if (e->counters >> i & 1)
-			print_integer(p, NULL, NULL, i);
-	print_close(p);
+	print_bits(p, "counters", e->counters);
 	print_text(p, "counter", title, e->counter);
 	if (!e->counter)
 		print_also(p, title, "%s", bit_list(buf, e->counters));

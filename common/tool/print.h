@@ -54,6 +54,7 @@ bool metric_verified(const char *cpu, const char *metric);
 void print_bool(struct printer *, const char *key, bool value);
 void print_number(struct printer *, const char *key, double value); /* not finite: null */
 void print_null(struct printer *, const char *key);
+void print_bits(struct printer *, const char *key, uint64_t mask); /* their numbers, of JSON only */
 
 /* Of JSON: what follows is in an array '[' or an object '{', until print_close(); a newline follows
  * the outermost. Keys are NULL for the elements of arrays. */

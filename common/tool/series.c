@@ -77,7 +77,7 @@ static int add_label(void *user, const struct unc_device *device)
 		const struct unc_item *item = &n->item;
 		const char *name = names;
 
-		if (!item->device[0] || item->port != device->port ||
+		if (!item->device[0] || !(item->ports & device->ports) ||
 		    item->at.socket != stack->unit->socket || item->at.index != stack->unit->index)
 			continue;
 		for (size_t length; *name; name += length + (name[length] != '\0')) {

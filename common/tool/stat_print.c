@@ -98,6 +98,7 @@ static void print_device(struct printer *p, const struct number *c)
 	}
 	print_close(p);
 	print_integer(p, "port", NULL, c->item.port);
+	print_bits(p, "ports", c->item.ports);
 	print_integer(p, "stack", NULL, c->item.at.index);
 	print_close(p);
 }
