@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "encode/metric.h"
 #include "reader/table_build.h"
 
@@ -27,12 +28,12 @@ static bool expand(const char *text, const char *x, char *out, size_t size)
 
 static int check_unit(struct unc_table_reader *r, const char *unit)
 {
-	static const char units[][20] = {
-		"bytes", "joules",           "count",           "ratio", "ns", "clocks",
-		"hz",    "bytes_per_second", "count_per_second"};
+	const char *units = "bytes,joules,count,ratio,ns,clocks,hz,bytes_per_second,count_per_second,"
+			    "bytes_per_joule";
+	char one[24];
 
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (strcmp(unit, units[i]) == 0)
+	while (units && unc_list_next(&units, one, sizeof(one)))
+		if (strcmp(unit, one) == 0)
 			return 0;
 	return unc_bad(r, "unit=%s is not a known unit", unit);
 }

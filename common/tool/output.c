@@ -202,11 +202,9 @@ const char *percent_text(char buf[CELL_MAX], double share)
 
 const char *unit_text(const char *unit)
 {
-	static const char *const text[][2] = {{"hz", "Hz"},
-					      {"bytes_per_second", "B/s"},
-					      {"count_per_second", "/s"},
-					      {"joules", "J"},
-					      {"count", ""}};
+	static const char *const text[][2] = {
+		{"hz", "Hz"},    {"bytes_per_second", "B/s"}, {"count_per_second", "/s"},
+		{"joules", "J"}, {"bytes_per_joule", "B/J"},  {"count", ""}};
 
 	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
 		if (strcmp(unit, text[i][0]) == 0)
@@ -221,7 +219,7 @@ const char *with_unit(char buf[CELL_MAX], double value, const char *unit)
 
 	if (strcmp(unit, "ratio") == 0)
 		snprintf(buf, CELL_MAX, "%.4f", value);
-	else if (strcmp(unit, "hz") == 0 || strstr(unit, "_per_second"))
+	else if (strcmp(unit, "hz") == 0 || strstr(unit, "_per_"))
 		scaled(buf, value, unit_text(unit));
 	else if (strcmp(unit, "count") == 0 && whole)
 		grouped(buf, (uint64_t)value);
