@@ -4,6 +4,7 @@
 #include "encode/event.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -321,21 +322,37 @@ static int add_field(struct parse *p, const char *name, const char *value)
 	return rc < 0 ? rc : put_value(p, name, &f);
 }
 
+static int fail_port(struct unc_error *err, uint64_t port, unsigned ports)
+{
+	return unc_fail(err, UNC_ERR_RANGE,
+			"port=%" PRIu64 " does not fit: a stack has ports 0 to %u", port,
+			ports - 1);
+}
+
+static unsigned ports_of(const struct unc_table *t, const struct unc_spec *spec)
+{
+	unsigned ports = t->type[spec->type].ports;
+
+	return ports ? ports : UNC_MAX_PORTS;
+}
+
 int unc_spec_set_ports(const struct unc_table *t, struct unc_spec *spec, unsigned mask,
 		       struct unc_error *err)
 {
 	struct parse p = {t, "", spec, err};
 	struct unc_spec_field f = {.field = find_field(&p, "ch_mask"), .value = mask};
-	unsigned ports = t->type[spec->type].ports;
+	unsigned ports = ports_of(t, spec), all = (1u << ports) - 1;
 
-	if (!ports)
-		ports = UNC_MAX_PORTS;
 	if (f.field == UNC_NONE)
 		return unc_fail(err, UNC_ERR_INVALID,
 				"port= is of events of PCIe stacks that have a mask of ports");
-	if (!mask || mask >> ports)
-		return unc_fail(err, UNC_ERR_RANGE, "port= does not fit: a stack has ports 0 to %u",
-				ports - 1);
+	if (mask & ~all)
+		return fail_port(err, 31 - (unsigned)__builtin_clz(mask), ports);
+	for (unsigned i = 0; i < spec->n_fields; i++)
+		if (spec->field[i].field == f.field && (spec->field[i].value & all) == all) {
+			spec->field[i].value = mask; /* of all, as formulas have them */
+			return 0;
+		}
 	if (unc_user_gave(spec, f.field))
 		return unc_fail(err, UNC_ERR_INVALID,
 				"port= and ch_mask= are both given: one says it");
@@ -348,7 +365,9 @@ static int add_port(struct parse *p, const char *value)
 
 	if (!unc_parse_number(value, &port) && errno != ERANGE)
 		return unc_fail(p->err, UNC_ERR_INVALID, "port=%s is not a number", value);
-	return unc_spec_set_ports(p->t, p->spec, port < UNC_MAX_PORTS ? 1u << port : 0, p->err);
+	if (port >= UNC_MAX_PORTS)
+		return fail_port(p->err, port, ports_of(p->t, p->spec));
+	return unc_spec_set_ports(p->t, p->spec, 1u << port, p->err);
 }
 
 static int place_number(const struct parse *p, const char *name, const char *value, int *out)

@@ -62,8 +62,8 @@ int unc_spec_parse(const struct unc_table *, const char *text, struct unc_spec *
 int unc_spec_check(const struct unc_table *, const char *text, const struct unc_spec *,
 		   struct unc_error *err);
 
-/* One port of a PCIe stack, by the field of its events that is the mask of ports: UNC_ERR_INVALID
- * where the event has none, or has a mask already; UNC_ERR_RANGE. */
+/* Some ports of a PCIe stack, by the field of its events that is the mask of ports: UNC_ERR_INVALID
+ * where the event has none, or has a mask already that is not of all ports; UNC_ERR_RANGE. */
 enum { UNC_MAX_PORTS = 8 };
 int unc_spec_set_ports(const struct unc_table *, struct unc_spec *, unsigned ports,
 		       struct unc_error *err);

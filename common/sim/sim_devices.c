@@ -5,8 +5,8 @@
  *
  * Firmware numbers root buses in the order of the stacks' ids, from the first of the socket on. Traffic is
  * in port 0 and the one in the middle (workload.tbl), where stacks have devices in turns: a card of two
- * functions and a virtual one, and a disk; a switch with two GPUs; four disks on one slot
- * (bifurcation); disks behind a VMD; nothing.
+ * functions and a virtual one, and a disk; a switch with two GPUs, and a disk; four disks on one slot
+ * (bifurcation); disks behind a VMD. So devices have all of the traffic.
  */
 #include <stdio.h>
 #include <string.h>
@@ -150,6 +150,7 @@ static void fabric(struct stack *s, const char *way)
 		add(s, at, GPU, 0x10de, 0x2330);
 		name(s, at, "drm", "card%u", 1 + s->counts->gpus++);
 	}
+	s->below += 3;
 }
 
 /* Disks behind root ports in a domain of the VMD's own, from 0x10000 on. */
@@ -174,19 +175,19 @@ static void vmd(struct stack *s)
 
 static void fill(struct stack *s)
 {
-	unsigned turn = s->turn % 5;
+	unsigned turn = s->turn % 4;
 	char way[96];
 
 	if (turn == 3)
 		vmd(s);
 	for (unsigned i = 0; i < 4 && turn < 3; i++) {
-		/* The first and the one in the middle; all; the first. */
-		if ((turn == 0 && i % 2) || (turn == 1 && i))
+		/* The first and the one in the middle; or all. */
+		if (turn < 2 && i % 2)
 			continue;
 		port(s, i * half_of(s->type) / 2, way, sizeof(way));
 		if (turn == 0 && i == 0)
 			card(s, way);
-		else if (turn == 1)
+		else if (turn == 1 && i == 0)
 			fabric(s, way);
 		else
 			disk(s, way);

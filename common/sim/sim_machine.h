@@ -93,6 +93,7 @@ struct sim_type {
 	uint64_t bits[UNC_N_IS];                     /* of each role, in its register */
 	const struct unc_tbl_field *field[UNC_N_IS]; /* that has the role; NULL: none */
 	uint64_t code, umask;
+	uint64_t ports;     /* of PCIe stacks, the mask of ports */
 	uint64_t modifiers; /* bits that do not choose what is counted */
 	uint64_t follow;    /* code (in place) of the event that counts what counter 0 holds */
 	bool has_follow;

@@ -7,7 +7,8 @@
  * wins. A umask that no row names whole is taken apart: rows of the same event whose umask bits
  * are disjoint add up, and each bit that is left counts at a small rate of its own, as do events
  * without any row: 0.01 % to 1 % of the unit's clock, from a hash of unit type, code, umask and
- * extension bits, so that it is the same everywhere and every time.
+ * extension bits, so that it is the same everywhere and every time. Ports of a stack that no row names
+ * together add up, where rows name each.
  *
  * Load. Clocks do not slow down with the traffic: fixed counters, rates within 1 % of the unit's
  * clock, and free-running counters that the events call clocks (aggregate=max) are not scaled.
@@ -135,6 +136,24 @@ static const struct unc_tbl_rate *best_piece(const struct sim_block *block, uint
 	return best;
 }
 
+/* The rows of the ports that a control value selects, where no row names these together. */
+static bool sum_of_ports(const struct sim_block *block, uint64_t ctl, const struct traffic *traffic,
+			 double *sum)
+{
+	const struct unc_tbl_rate *row = best_row(block, ctl);
+	uint64_t all = block->type->ports, left = ctl & all;
+
+	if (!(left & (left - 1)) || (row && (row->ctl_mask & all) == all))
+		return false;
+	for (*sum = 0; left; left &= left - 1) {
+		row = best_row(block, (ctl & ~all) | (left & -left));
+		if (!row || (row->ctl_mask & all) != all)
+			return false;
+		*sum += loaded(block, row, traffic);
+	}
+	return true;
+}
+
 /* Counts per second of what a control value selects. */
 static double selected_rate(const struct sim_block *block, uint64_t ctl,
 			    const struct traffic *traffic)
@@ -146,6 +165,8 @@ static double selected_rate(const struct sim_block *block, uint64_t ctl,
 	bool apart = false;
 	double sum = 0;
 
+	if (sum_of_ports(block, ctl, traffic, &sum))
+		return sum;
 	if (row && (!left || (row->ctl_mask & type->umask) == type->umask))
 		return loaded(block, row, traffic);
 	while ((piece = best_piece(block, ctl, left))) {

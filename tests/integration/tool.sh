@@ -582,7 +582,7 @@ ln -s ../../../devices/pci0000:16/0000:16:00.0 "$root/sys/bus/pci/devices"
 ln -s ../../../devices/pci0000:16/0000:16:00.0/0000:17:00.0 "$root/sys/bus/pci/devices"
 UNCORE_SYSROOT=$root run units -j
 json '(.[] | select(.unit == "iio" and .index == 1) | [.bus, .devices]) ==
-	["0000:16", [{"port":0,"address":"0000:17:00.0","names":["mlx5_0","eth2"]}]]'
+	["0000:16", [{"port":0,"address":"0000:17:00.0","names":["mlx5_0","eth2"],"ports":[0]}]]'
 result "units -j: a stack has its bus and its devices"
 json '(.[] | select(.unit == "iio" and .index == 2) | [.bus, .devices]) == [null, []] and
 	all(.[] | select(.unit != "iio"); has("bus") | not)'
@@ -595,7 +595,7 @@ result "units -v: the same, and why a bus is not known"
 UNCORE_SYSROOT=$root UNCORE_RUN=$tmp/stackruns run stat -d 0.01 --json-lines --per-device -m pcie_write_bytes
 jq -se '(map(select(.device.address != null)) | map([.name, .unit, .device])) ==
 	[["pcie_write_bytes:device=0000_17_00_0", "iio1",
-	  {"address":"0000:17:00.0","names":["mlx5_0","eth2"],"port":0,"stack":1}]] and
+	  {"address":"0000:17:00.0","names":["mlx5_0","eth2"],"port":0,"ports":[0],"stack":1}]] and
 	(map(select(.device.address == null)) | length == 5 * 4 and all(.device.port < 4 and .device.names == []))' "$tmp/out" >/dev/null
 result "stat --per-device: a device, and each port of stacks without a bus"
 grep -q 'it is not known what is below: iio0 of socket 0: the kernel does not tell' "$tmp/err"
@@ -628,6 +628,18 @@ for row in skylake-sp:1:2 icelake-sp:0:2 sapphire-rapids:1:4 emerald-rapids:1:4 
 	run stat -j -d 0.2 -e "$all:ch_mask=$mask:socket=0,$all:ch_mask=0x1:socket=0"
 	json '.events | to_entries | map(.value) | (max > 0) and (min / max > 0.599 and min / max < 0.601)'
 	result "$cpu: stat: the first port has six tenths of the stack's bytes"
+	for metric in pcie_write_bytes pcie_outbound_read_bytes; do
+		run stat -d 0.5 --json-lines --per-device -m $metric
+		cp "$tmp/out" "$tmp/devices"
+		run stat -d 0.2 --json-lines -m $metric
+		jq -se --slurpfile all "$tmp/out" '(map(.value / .interval) | add) / ($all[0] | .value / .interval) |
+			. > 0.98 and . < 1.02' "$tmp/devices" >/dev/null
+		result "$cpu: stat --per-device: devices have all of $metric"
+		jq -se 'map(select(.value > 0 and .device.address != null)) | group_by([.socket, .unit]) |
+			map(select(length == 2) | (map(.value) | max) / (map(.value) | add)) |
+			length > 3 and all(. > 0.58 and . < 0.62)' "$tmp/devices" >/dev/null
+		result "$cpu: stat --per-device: six tenths and four of the stack, $metric"
+	done
 done
 export UNCORE_SIM=emerald-rapids,devices=on,rights=perf
 run units -v
