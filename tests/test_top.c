@@ -324,7 +324,7 @@ static struct top start(struct unc_platform **platform, const char *sim)
 	struct top top = {.view.seconds = 0};
 
 	CU_ASSERT_FATAL(unc_platform_open(&options, platform) == 0);
-	CU_ASSERT_FATAL(top_open(&top, *platform, "OVERVIEW") == 0);
+	CU_ASSERT_FATAL(top_open(&top, *platform, &(struct top_page){.group = "OVERVIEW"}) == 0);
 	CU_ASSERT_FATAL(unc_session_start(top.series.session) == 0);
 	return top;
 }
@@ -423,6 +423,48 @@ static void test_known_peak(void)
 	text = drawn(second(&top), &screen);
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, " of 307.2 GB/s\n"));
 	stop(&top, platform);
+}
+
+/* Of 0.6 and 0.4 of a stack's 0.625 and 0.72 GB/s (workload.tbl: 5 and 5.76 GB/s of a socket, on 8 stacks) the busier device comes first. */
+static void test_devices(void)
+{
+	struct top_page page = {.group = "PCIE", .title = "PCIe devices", .per = UNC_EACH_DEVICE};
+	struct unc_options options = {.size = sizeof(options), .sim = "emerald-rapids,devices=on"};
+	struct top_screen screen = {.width = 100};
+	struct top top = {.view.seconds = 0};
+	struct unc_platform *platform;
+	const struct top_view *v;
+	const char *text, *more;
+
+	CU_ASSERT_FATAL(unc_platform_open(&options, &platform) == 0);
+	CU_ASSERT_FATAL(top_open(&top, platform, &page) == 0);
+	CU_ASSERT_FATAL(unc_session_start(top.series.session) == 0);
+	v = second(&top);
+	CU_ASSERT(v->devices && v->rows > 16);
+	text = drawn(v, &screen);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "  PCIe devices "));
+	CU_ASSERT_PTR_NULL(strstr(text, "devi ")); /* no place in a title */
+	more = strstr(text, "mlx5_0 eth0");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(more);
+	CU_ASSERT_PTR_NOT_NULL(strstr(more, "0.43"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(more, "nvme")); /* which is less busy */
+	CU_ASSERT_PTR_NOT_NULL(strstr(strstr(more, "nvme"), "0.29"));
+	stop(&top, platform);
+}
+
+/* A group that the machine does not have says why, and nothing is left open. */
+static void test_no_page(void)
+{
+	struct top_page page = {.group = "CXL", .title = "CXL memory"};
+	struct unc_options options = {.size = sizeof(options), .sim = "sandybridge-ep"};
+	struct top top = {.view.seconds = 0};
+	struct unc_platform *platform;
+
+	CU_ASSERT_FATAL(unc_platform_open(&options, &platform) == 0);
+	CU_ASSERT(top_open(&top, platform, &page) != 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(top.why, "group CXL: "));
+	top_close(&top);
+	unc_platform_close(platform);
 }
 
 /* A channel that the firmware hides has no bar, and the sums go without it. */
@@ -536,6 +578,8 @@ int main(void)
 		{"escape codes", test_terminal},
 		{"what is measured on 8 sockets", test_measured},
 		{"the firmware tells the peak", test_known_peak},
+		{"a page of devices", test_devices},
+		{"a page of what is not there", test_no_page},
 		{"a hidden channel", test_hidden},
 		{"channels of each CPU", test_channels},
 		{"an idle machine", test_idle},

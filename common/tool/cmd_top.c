@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The command top: a frame at each interval, until it is told to end. Signals are blocked and come
- * through a descriptor, so that counters and the terminal are restored whatever ends it. From where
- * the terminal is taken nothing here ends the program for want of memory.
+ * through a descriptor, so that counters and the terminal are restored whatever ends it, want of memory
+ * included.
  */
 #include <errno.h>
 #include <langinfo.h>
@@ -21,11 +21,20 @@
 
 #include "top.h"
 
-enum wake { WAKE_TIME, WAKE_DRAW, WAKE_STOP };
+enum wake { WAKE_TIME, WAKE_DRAW, WAKE_STOP, WAKE_PAGE };
+
+static const struct top_page pages[] = {
+	{'o', "OVERVIEW", NULL, 0},
+	{'d', "PCIE", "PCIe devices", UNC_EACH_DEVICE},
+	{'e', "ENERGY", "energy", 0},
+	{'x', "CXL", "CXL memory", 0},
+};
 
 struct runner {
+	struct unc_platform *platform;
 	struct top top;
 	struct top_screen screen;
+	const struct top_page *wanted; /* by a key */
 	double interval;
 	uint64_t frames;   /* to draw; 0: no end */
 	sigset_t set;      /* signals that are waited for */
@@ -138,8 +147,12 @@ static enum wake on_key(struct runner *r)
 			r->screen.no_channels = !r->screen.no_channels;
 		if (key[i] == '?' || key[i] == 'h')
 			r->screen.help = !r->screen.help;
+		for (size_t k = 0; k < sizeof(pages) / sizeof(pages[0]); k++)
+			if (key[i] == pages[k].key)
+				r->wanted = &pages[k];
 	}
-	return WAKE_DRAW;
+	r->screen.said[0] = '\0';
+	return r->wanted ? WAKE_PAGE : WAKE_DRAW;
 }
 
 static bool draw(struct runner *r)
@@ -168,7 +181,7 @@ static enum wake wait_for(struct runner *r, double seconds)
 	return r->keys >= 0 && fd[1].revents ? on_key(r) : WAKE_TIME;
 }
 
-/* WAKE_DRAW: a frame could not be drawn. */
+/* WAKE_TIME, WAKE_STOP or WAKE_PAGE; WAKE_DRAW: a frame could not be drawn. */
 static enum wake wait_until(struct runner *r, double deadline)
 {
 	for (;;) {
@@ -178,7 +191,7 @@ static enum wake wait_until(struct runner *r, double deadline)
 		if (left <= 0)
 			return WAKE_TIME;
 		wake = wait_for(r, left);
-		if (wake == WAKE_STOP || (wake == WAKE_DRAW && !draw(r)))
+		if (wake == WAKE_STOP || wake == WAKE_PAGE || (wake == WAKE_DRAW && !draw(r)))
 			return wake;
 	}
 }
@@ -196,6 +209,40 @@ static int end_interval(struct runner *r)
 	return rc;
 }
 
+static int start_counting(const struct runner *r, struct top *top)
+{
+	int rc = unc_session_turns(top->series.session, (unsigned)floor(1000 * r->interval));
+
+	return rc < 0 ? rc : unc_session_start(top->series.session);
+}
+
+/* Another page, which counts from now on; what cannot be shown is told, and the page stays. 0, or an
+ * error of the session. */
+static int turn_page(struct runner *r)
+{
+	struct top *next = &(struct top){.why = ""};
+	int rc = top_open(next, r->platform, r->wanted);
+
+	r->wanted = NULL;
+	if (rc == 0) {
+		unc_session_stop(r->top.series.session);
+		rc = start_counting(r, next);
+		if (rc < 0)
+			snprintf(next->why, TOP_NOTE, "%s",
+				 unc_session_error(next->series.session));
+	}
+	if (rc != 0) {
+		memcpy(r->screen.said, next->why, TOP_NOTE);
+		top_close(next);
+		rc = rc < 0 ? start_counting(r, &r->top) : 0;
+	} else {
+		top_close(&r->top);
+		r->top = *next;
+	}
+	draw(r);
+	return rc;
+}
+
 /* Until told to end. 0, or an error of the session. */
 static int watch(struct runner *r)
 {
@@ -203,15 +250,24 @@ static int watch(struct runner *r)
 
 	if (r->screen.terminal && !draw(r))
 		return 0;
-	for (double k = 1; wait_until(r, start + k * r->interval) == WAKE_TIME; k++) {
-		int rc = end_interval(r);
+	for (double k = 1;; k++) {
+		enum wake wake = wait_until(r, start + k * r->interval);
+		int rc = 0;
 
-		if (rc < 0 || ferror(stdout) || (r->frames && --r->frames == 0))
+		if (wake == WAKE_PAGE) {
+			rc = turn_page(r);
+			start = now() - k * r->interval;
+		} else if (wake == WAKE_TIME) {
+			rc = end_interval(r);
+		} else {
+			return 0;
+		}
+		if (rc < 0 || ferror(stdout) ||
+		    (wake == WAKE_TIME && r->frames && --r->frames == 0))
 			return rc;
 		/* One that comes late makes the next one shorter, not the series. */
 		k = fmax(k, floor((now() - start) / r->interval));
 	}
-	return 0;
 }
 
 /* The exit status. */
@@ -235,23 +291,34 @@ static int end_watch(struct runner *r, int rc, int written)
 	return status;
 }
 
+/* Whose terminal and counters an exit() for want of memory gives back. */
+static struct runner *at_exit;
+
+static void leave(void)
+{
+	if (!at_exit)
+		return;
+	give_terminal(at_exit);
+	unc_session_stop(at_exit->top.series.session);
+}
+
 static int run(struct runner *r)
 {
-	struct unc_session *session = r->top.series.session;
 	int rc;
 
 	block_signals(r);
-	rc = unc_session_turns(session, (unsigned)floor(1000 * r->interval));
-	if (rc == 0)
-		rc = unc_session_start(session);
+	rc = start_counting(r, &r->top);
 	if (rc < 0)
 		return series_error(&r->top.series, rc);
+	at_exit = r;
+	atexit(leave);
 	take_terminal(r);
 	errno = 0;
 	rc = watch(r);
 
 	int written = ferror(stdout) ? errno : 0;
 
+	at_exit = NULL;
 	give_terminal(r);
 	return end_watch(r, rc, written);
 }
@@ -275,7 +342,8 @@ static int parse_options(struct runner *r, const struct args *args)
 int cmd_top(struct unc_platform *platform, const struct args *args)
 {
 	const char *term = getenv("TERM");
-	struct runner r = {.signals = -1, .keys = -1};
+	struct runner r = {.platform = platform, .signals = -1, .keys = -1};
+	const struct unc_group *group; /* what is missing of it is said */
 	int status = parse_options(&r, args);
 
 	if (status != ARGS_OK)
@@ -285,7 +353,9 @@ int cmd_top(struct unc_platform *platform, const struct args *args)
 	r.screen.terminal = isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
 	if (r.screen.terminal && isatty(STDIN_FILENO))
 		r.keys = STDIN_FILENO;
-	status = top_open(&r.top, platform, "OVERVIEW");
+	status = open_group(platform, pages[0].group, false, &group);
+	if (status == 0 && (status = top_open(&r.top, platform, &pages[0])) != 0)
+		failure("%s", r.top.why);
 	if (status == 0)
 		status = run(&r);
 	top_close(&r.top);

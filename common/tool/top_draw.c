@@ -12,7 +12,7 @@
 #include "top_frame.h"
 
 /* Letters. */
-enum { NUMBER = 9, BAR = 24, BEHIND = 10, CHANNEL = 38, LEFT = 4 };
+enum { NUMBER = 9, BAR = 24, BEHIND = 10, CHANNEL = 38, LEFT = 4, DEVICE = 36 };
 
 static const struct unit gb = {"bytes", "GB/s", 1e9, 2};
 
@@ -59,7 +59,7 @@ static double channel_total(const struct top_view *v, const struct top_channel *
 /* A column in a row. */
 static const struct number *number_at(const struct top_view *v, int column, size_t row)
 {
-	return &v->number[v->column[column] + row];
+	return &v->number[v->column[column] + (v->order ? v->order[row] : row)];
 }
 
 /* What the memory of a row can move in a second; 0: that is not known. */
@@ -156,14 +156,34 @@ static void draw_channels(struct frame *f)
 
 /* ---- sections of sockets */
 
+/* Where the columns of all else begin. */
+static int left_of(const struct frame *f)
+{
+	return f->view->devices ? DEVICE : LEFT;
+}
+
+/* "0 iio4 port 2  mlx5_0 eth2": a device is a label, what is counted is the port. */
+static void put_device(struct frame *f, size_t row)
+{
+	const struct number *n = number_at(f->view, 0, row);
+	char text[DEVICE];
+
+	snprintf(text, sizeof(text), "%d %s%d port %d  %s", n->item.at.socket,
+		 n->item.units_of ? n->item.units_of : "", n->item.at.index, n->item.port,
+		 n->device ? n->device : "?");
+	put(f, text);
+}
+
 static void put_place(struct frame *f, size_t row)
 {
 	begin_line(f);
-	if (row < f->view->sockets)
+	if (f->view->devices)
+		put_device(f, row);
+	else if (row < f->view->sockets)
 		putf(f, "%zu", row);
 	else
 		put(f, "all");
-	tab(f, LEFT);
+	tab(f, left_of(f));
 }
 
 /* Bytes per second of a row; NAN if they are not known. */
@@ -278,7 +298,7 @@ static int titles_of(const struct number *c, char title[3][16])
 {
 	static const char *const endings[] = {"_bytes", "_ratio", "_hz", "_ns"};
 	const char *name = c->item.base;
-	size_t n = strcspn(name, "._"), end = strlen(name);
+	size_t n = strcspn(name, "._"), end = c->item.ports ? strcspn(name, ":") : strlen(name);
 	size_t width = NUMBER - 2;
 	char rest[UNC_SPEC_MAX];
 
@@ -308,7 +328,7 @@ static size_t other_line(struct frame *f, size_t line)
 	char title[3][16];
 	size_t left_out = 0;
 
-	tab(f, LEFT);
+	tab(f, left_of(f));
 	for (int i = 0; i < (int)v->columns; i++) {
 		int width = titles_of(number_at(v, i, 0), title);
 		struct unit unit = unit_of(number_at(v, i, 0), title[2]);
@@ -352,8 +372,9 @@ static void draw_head(struct frame *f)
 	if (v->passes > 1)
 		snprintf(passes, sizeof(passes), ", %d passes", v->passes);
 	begin_line(f);
-	putf(f, "uncore top  %s%s, %zu socket%s%s", v->simulated ? "SIMULATED " : "", v->machine,
-	     v->sockets, v->sockets == 1 ? "" : "s", passes);
+	putf(f, "uncore top  %s%s, %zu socket%s%s%s%s", v->simulated ? "SIMULATED " : "",
+	     v->machine, v->sockets, v->sockets == 1 ? "" : "s", passes, v->page ? "  " : "",
+	     v->page ? v->page : "");
 	tab(f, f->screen->width - length);
 	put(f, right);
 }
@@ -363,6 +384,7 @@ static void draw_help(struct frame *f)
 	static const char *const lines[] = {
 		"",
 		"q  quit        c  channels of the memory on or off        ?  this on or off",
+		"o  overview    d  PCIe devices    e  energy    x  CXL memory",
 		"",
 		"-   no value   *  of fewer units than there are   ?  not proven to count   !  "
 		"late: its counters were not read at one time   ~  scaled: not measured all the "
@@ -385,11 +407,13 @@ static void draw_notes(struct frame *f, size_t left_out, int most)
 	int first = f->lines;
 	char more[64];
 
-	for (size_t i = 0; i < MARKS; i++) {
-		if (!f->view->note[i][0])
+	for (size_t i = 0; i <= MARKS; i++) {
+		const char *note = i < MARKS ? f->view->note[i] : f->screen->said;
+
+		if (!note[0])
 			continue;
 		begin_line(f);
-		put_wrapped(f, 2, f->view->note[i]);
+		put_wrapped(f, 2, note);
 	}
 	if (left_out) {
 		begin_line(f);
@@ -441,8 +465,10 @@ static void compose(struct frame *f)
 		draw_notes(f, 0, LINES);
 		return;
 	}
-	if (f->view->seconds <= 0)
+	if (f->view->seconds <= 0) {
+		draw_notes(f, 0, LINES);
 		return;
+	}
 	/* The first form that leaves a line for a note; the last has no empty lines. */
 	for (int form = 0; form < 3; form++) {
 		f->tight = form == 2;

@@ -2,7 +2,7 @@
 /*
  * The command top: one series with the items of a group, of each socket and of all, and with the
  * traffic of the memory on each of its channels. What that needs is counted for the sockets anyway:
- * it takes no counters of its own. Once it is open nothing here needs memory.
+ * it takes no counters of its own.
  */
 #include "top.h"
 
@@ -13,6 +13,18 @@
 
 /* ---- opening */
 
+static int fail(struct top *top, int status, const char *format, const char *a, const char *b)
+{
+	snprintf(top->why, sizeof(top->why), format, a, b);
+	return status;
+}
+
+static int fail_session(struct top *top, int rc)
+{
+	return rc < 0 ? fail(top, EXIT_FAILURE, "%s%s", unc_session_error(top->series.session), "")
+		      : 0;
+}
+
 /* The column of an item; -1: the group has no such item. */
 static int column_of(const struct unc_group *g, const char *name)
 {
@@ -22,19 +34,24 @@ static int column_of(const struct unc_group *g, const char *name)
 	return -1;
 }
 
-/* What each socket and all of them do of an item, which some may be without. */
+/* What each socket and all of them do of an item, which some may be without; or each device. */
 static int add_column(struct top *top, size_t i, const char *text)
 {
 	struct series *s = &top->series;
+	struct top_view *v = &top->view;
 	size_t first = s->n;
-	int rc = series_add(s, text, UNC_EACH_SOCKET | UNC_EACH_LACKING);
+	unsigned per = v->devices ? UNC_EACH_DEVICE : UNC_EACH_SOCKET;
+	int rc = series_add(s, text, per | UNC_EACH_LACKING);
 
-	if (rc == 0 && top->view.rows > top->view.sockets)
+	if (rc == 0 && !v->devices && v->rows > v->sockets)
 		rc = series_add(s, text, UNC_EACH_LACKING);
 	if (rc < 0)
-		return series_error(s, rc);
-	if (s->n - first != top->view.rows)
-		return failure("%s is of one place only", text);
+		return fail_session(top, rc);
+	if (v->devices && i == 0)
+		v->rows = s->n - first;
+	if (s->n - first != v->rows)
+		return fail(top, EXIT_FAILURE, "%s is of %s only", text,
+			    v->devices ? "other devices" : "one place");
 	top->view.column[i] = first;
 	return 0;
 }
@@ -47,7 +64,7 @@ static int add_units(struct top *top, const char *type, const char *metric)
 	int rc = series_add(s, name, UNC_EACH_UNIT | UNC_EACH_LACKING);
 
 	free(name);
-	return series_error(s, rc);
+	return fail_session(top, rc);
 }
 
 /* Whether a metric is what units of a type read, in bytes. */
@@ -81,7 +98,7 @@ static int add_channels(struct top *top, const char *type)
 	return rc;
 }
 
-static int open_view(struct top *top, const struct unc_group *g)
+static int open_view(struct top *top, const struct top_page *page, const struct unc_group *g)
 {
 	const struct unc_platform *platform = top->series.platform;
 	struct top_view *v = &top->view;
@@ -89,6 +106,8 @@ static int open_view(struct top *top, const struct unc_group *g)
 	int rc = 0;
 
 	v->machine = unc_platform_cpu(platform)->name;
+	v->page = page->title;
+	v->devices = page->per & UNC_EACH_DEVICE;
 	v->simulated = unc_platform_simulated(platform);
 	v->sockets = (size_t)unc_platform_sockets(platform);
 	v->rows = v->sockets + (v->sockets > 1);
@@ -106,23 +125,35 @@ static int open_view(struct top *top, const struct unc_group *g)
 			rc = add_channels(top, metric->of);
 	v->passes = unc_session_passes(top->series.session);
 	v->number = top->series.number;
+	if (rc == 0 && v->devices)
+		v->order = must_alloc(NULL, v->rows, sizeof(*v->order));
+	for (size_t row = 0; v->order && row < v->rows; row++)
+		v->order[row] = row;
 	return rc;
 }
 
-int top_open(struct top *top, struct unc_platform *platform, const char *group)
+int top_open(struct top *top, struct unc_platform *platform, const struct top_page *page)
 {
-	const struct unc_group *g;
-	int rc = open_group(platform, group, false, &g);
+	const struct unc_group *g = NULL;
+	size_t index;
 
-	if (rc == 0)
-		rc = series_open(&top->series, platform, UNC_SESSION_ROTATE);
-	return rc ? rc : open_view(top, g);
+	if (unc_group_find(platform, page->group, &index) == 0)
+		g = unc_group_get(platform, index);
+	if (!g)
+		return fail(top, EXIT_FAILURE, "%s%s", unc_platform_error(platform), "");
+	if (!g->available)
+		return fail(top, EXIT_FAILURE, "group %s: %s", g->name, g->reason);
+	top->series.platform = platform;
+	if (unc_session_new(platform, UNC_SESSION_ROTATE, &top->series.session) < 0)
+		return fail(top, EXIT_FAILURE, "%s%s", unc_platform_error(platform), "");
+	return open_view(top, page, g);
 }
 
 void top_close(struct top *top)
 {
 	series_close(&top->series);
 	free(top->view.column);
+	free(top->view.order);
 	free(top->view.channel);
 }
 
@@ -172,14 +203,44 @@ static void take_notes(struct top *top)
 			 v->passes > 1 ? ", in turn with what does not fit at once" : "");
 }
 
+/* What a row counts in all columns; what has no value counts for nothing. */
+static double busy(const struct top_view *v, size_t row)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < v->columns; i++) {
+		const struct number *n = &v->number[v->column[i] + row];
+
+		sum += n->valid && n->seconds > 0 ? n->value / n->seconds : 0;
+	}
+	return sum;
+}
+
+/* Rows that are as busy stay where they were: a frame is to be read. */
+static void sort_rows(struct top_view *v)
+{
+	for (size_t i = 1; i < v->rows; i++) {
+		size_t row = v->order[i], at = i;
+
+		for (; at > 0 && busy(v, v->order[at - 1]) < 0.9 * busy(v, row); at--)
+			v->order[at] = v->order[at - 1];
+		v->order[at] = row;
+	}
+}
+
 int top_read(struct top *top)
 {
 	struct top_view *v = &top->view;
+	const struct number *changed;
 	int rc = series_read(&top->series, NULL);
 
 	if (rc < 0)
 		return rc;
 	v->seconds = top->series.seconds;
+	if (v->devices) { /* they come and go */
+		series_devices(&top->series, &changed);
+		sort_rows(v);
+	}
 	clock_text(v->clock, "%H:%M:%S", &top->series.clock);
 	for (size_t i = 0; i < MARKS; i++)
 		v->note[i][0] = '\0';
