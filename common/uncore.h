@@ -219,6 +219,7 @@ struct unc_type {
 	int units;            /* units that can be read on this machine, all sockets */
 	const char *units_of; /* the type whose units and counters it uses: its own name, unless it
 	                         is a view: events that the counters of another type count */
+	int ports; /* of a PCIe stack: the bits of the port mask of its events; 0: it is none */
 };
 
 /* Unit types of the platform's CPU. Index from 0; NULL past the end. */

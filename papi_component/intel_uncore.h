@@ -18,7 +18,7 @@
 #define INTEL_UNCORE_FUNCTIONS(F)                                                                  \
 	F(api_version) F(version) F(open_error) F(platform_open) F(platform_close)                 \
 	F(platform_error) F(platform_cpu) F(platform_simulated) F(platform_sockets) F(type_get)    \
-	F(unit_get) F(event_get) F(umask_get) F(field_get) F(metric_get) F(item_find)              \
+	F(unit_get) F(unit_devices) F(node_get) F(event_get) F(umask_get) F(field_get) F(metric_get) F(item_find)              \
 	F(event_encode) F(session_new) F(session_add) F(session_clear) F(session_passes)           \
 	F(session_turns) F(session_start) F(session_read) F(session_reset) F(session_stop)         \
 	F(session_free) F(session_error) F(session_reason) F(session_partial) F(doctor)
@@ -44,6 +44,7 @@ struct intel_uncore {
 	unsigned int n_metrics, n_base; /* base events: the metrics, then the events */
 	struct base *bases;
 	int incomplete;           /* a unit of the machine cannot be read */
+	char *devices;            /* below PCIe stacks, "mlx5_0, nvme0"; NULL: nobody has looked yet */
 	struct texts *texts;      /* what programs named and the library accepted */
 	pid_t told_by;            /* the process that has told that it is simulated */
 	struct control *controls; /* EventSets that have a session */

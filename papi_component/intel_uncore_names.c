@@ -76,7 +76,9 @@ static unsigned int find_listed(unsigned int base)
 void intel_uncore_unlist(void)
 {
 	papi_free(intel_uncore.bases);
+	papi_free(intel_uncore.devices);
 	intel_uncore.bases = NULL;
+	intel_uncore.devices = NULL;
 	intel_uncore.n_metrics = intel_uncore.n_base = 0;
 }
 
@@ -120,7 +122,126 @@ static int unit_qualifier(const struct name *name, char *masks, size_t size)
 	return first;
 }
 
-/* Adds qualifier 1, 2, ... of the base event; PAPI_ENOEVNT past the last. */
+/* The type whose units alone count it; NULL: there is none. */
+static const struct unc_type *type_of(const struct name *name)
+{
+	struct unc_item item = {.size = sizeof(item)};
+	char text[UNC_SPEC_MAX + 16];
+
+	if (name->event)
+		return find_type(name->event->type);
+	if (name->metric->of)
+		return find_type(name->metric->of);
+	snprintf(text, sizeof(text), "%s:unit=0", name->metric->name);
+	if (intel_uncore.item_find(intel_uncore.platform, text, &item) || !item.units_of)
+		return NULL;
+	return find_type(item.units_of);
+}
+
+/* Its first name, or its address. */
+static int take_device(void *user, const struct unc_device *device)
+{
+	char **list = user, *longer;
+	const char *name = *device->names ? device->names : device->address;
+	size_t used = *list ? strlen(*list) : 0, length = strcspn(name, ",");
+	char *c;
+
+	longer = device->ports ? papi_realloc(*list, used + length + 3) : NULL;
+	if (longer) {
+		snprintf(longer + used, length + 3, "%s%.*s", used ? ", " : "", (int)length, name);
+		for (c = longer + used; *device->names == '\0' && (c = strpbrk(c, ":.")); c++)
+			*c = '_'; /* as in the names of events */
+		*list = longer;
+	}
+	return 0;
+}
+
+/* What is below the PCIe stacks, once for all listings; "" if nothing is known. */
+static const char *find_devices(void)
+{
+	const struct unc_unit *unit;
+	char *list = NULL;
+	size_t i;
+
+	_papi_hwi_lock((int)intel_uncore.lock);
+	for (i = 0;
+	     !intel_uncore.devices && (unit = intel_uncore.unit_get(intel_uncore.platform, i)); i++)
+		if (unit->type->ports && unit->available)
+			intel_uncore.unit_devices(intel_uncore.platform, unit, take_device, &list);
+	if (!intel_uncore.devices)
+		intel_uncore.devices = list ? list : papi_strdup("");
+	_papi_hwi_unlock((int)intel_uncore.lock);
+	return intel_uncore.devices ? intel_uncore.devices : "";
+}
+
+enum place { SOCKET, UNIT, NODE, PORT, DEVICE, PLACES };
+
+static unsigned int count_nodes(void)
+{
+	unsigned int n = 0;
+
+	while (intel_uncore.node_get(intel_uncore.platform, n))
+		n++;
+	return n;
+}
+
+/* Whether the base event can be counted at such a place of this machine. Without sub-NUMA clusters
+ * nodes are sockets. */
+static int has_place(const struct name *name, enum place place)
+{
+	const struct unc_type *type;
+	int sockets = intel_uncore.platform_sockets(intel_uncore.platform);
+
+	switch (place) {
+	case UNIT:
+		return name->event != NULL;
+	case NODE:
+		return count_nodes() > (unsigned int)sockets;
+	case PORT:
+	case DEVICE:
+		type = type_of(name);
+		return type && type->ports && (place == PORT || *find_devices());
+	default:
+		return 1;
+	}
+}
+
+/* The place as a qualifier, with the first that there is as an example. */
+static void put_place(struct name *name, enum place place, char *item, size_t size)
+{
+	const char *devices;
+
+	switch (place) {
+	case SOCKET:
+		snprintf(item, size, ":socket=0");
+		snprintf(name->masks, sizeof(name->masks), "Socket [0-%d]; without it all",
+			 intel_uncore.platform_sockets(intel_uncore.platform) - 1);
+		break;
+	case UNIT:
+		snprintf(item, size, ":unit=%d",
+			 unit_qualifier(name, name->masks, sizeof(name->masks)));
+		break;
+	case NODE:
+		snprintf(item, size, ":node=%d",
+			 intel_uncore.node_get(intel_uncore.platform, 0)->number);
+		snprintf(name->masks, sizeof(name->masks), "NUMA node, of %u; without it all",
+			 count_nodes());
+		break;
+	case PORT:
+		snprintf(item, size, ":port=0");
+		snprintf(name->masks, sizeof(name->masks),
+			 "Port of the PCIe stacks [0-%d]; without it all",
+			 type_of(name)->ports - 1);
+		break;
+	default:
+		devices = find_devices();
+		snprintf(item, size, ":device=%.*s", (int)strcspn(devices, ","), devices);
+		snprintf(name->masks, sizeof(name->masks),
+			 "PCIe device, by name or address; without it all. There are %s", devices);
+	}
+}
+
+/* Adds qualifier 1, 2, ... of the base event: umasks, places, fields. PAPI_ENOEVNT past the last. */
 static int add_qualifier(struct name *name, unsigned int number)
 {
 	struct unc_platform *platform = intel_uncore.platform;
@@ -129,7 +250,7 @@ static int add_qualifier(struct name *name, unsigned int number)
 	char *end = name->text + used;
 	const struct unc_umask *umask;
 	const struct unc_field *field;
-	int length;
+	int length, place = -1;
 
 	if (number <= n_umasks) {
 		umask = intel_uncore.umask_get(platform, name->index, number - 1);
@@ -139,24 +260,23 @@ static int add_qualifier(struct name *name, unsigned int number)
 		snprintf(name->masks, sizeof(name->masks), "%s%s%s%s", umask->desc,
 			 umask->standalone ? "" : " (only with another umask)",
 			 umask->reason[0] ? " - not available: " : "", umask->reason);
-	} else if (number == n_umasks + 1) {
-		length = snprintf(end, room, ":socket=0");
-		snprintf(name->masks, sizeof(name->masks), "Socket [0-%d]; without it all",
-			 intel_uncore.platform_sockets(platform) - 1);
-	} else if (name->event && number == n_umasks + 2) {
-		length = snprintf(end, room, ":unit=%d",
-				  unit_qualifier(name, name->masks, sizeof(name->masks)));
-	} else if (name->event &&
-		   (field = intel_uncore.field_get(platform, name->index, number - n_umasks - 3))) {
-		length = snprintf(end, room, ":%s=%llu", field->name,
-				  (unsigned long long)field->min);
-		snprintf(name->masks, sizeof(name->masks),
-			 field->max < 1024 ? "%s%.160s [%llu-%llu]" : "%s%.160s [%#llx-%#llx]",
-			 field->needed ? "Mandatory: " : "", field->desc,
-			 (unsigned long long)field->min, (unsigned long long)field->max);
-	} else {
-		return PAPI_ENOEVNT;
+		return length < 0 || (size_t)length >= room ? PAPI_EBUF : PAPI_OK;
 	}
+	number -= n_umasks;
+	while (number && ++place < PLACES)
+		number -= (unsigned int)has_place(name, (enum place)place);
+	if (!number) {
+		put_place(name, (enum place)place, end, room);
+		return strlen(end) + 1 < room ? PAPI_OK : PAPI_EBUF;
+	}
+	field = name->event ? intel_uncore.field_get(platform, name->index, number - 1) : NULL;
+	if (!field)
+		return PAPI_ENOEVNT;
+	length = snprintf(end, room, ":%s=%llu", field->name, (unsigned long long)field->min);
+	snprintf(name->masks, sizeof(name->masks),
+		 field->max < 1024 ? "%s%.160s [%llu-%llu]" : "%s%.160s [%#llx-%#llx]",
+		 field->needed ? "Mandatory: " : "", field->desc, (unsigned long long)field->min,
+		 (unsigned long long)field->max);
 	return length < 0 || (size_t)length >= room ? PAPI_EBUF : PAPI_OK;
 }
 

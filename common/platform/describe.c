@@ -94,6 +94,7 @@ static int describe_types(struct unc_platform *p)
 			.desc = unc_tbl_str(t, type->desc),
 			.counter_width = type->width,
 			.units_of = unc_type_name(t, unc_type_pool(t, (unsigned)i)),
+			.ports = type->ports,
 		};
 		for (uint32_t k = 0; k < type->counters.n && !type->n_counters; k++)
 			p->type[i].counter_width = t->counter[type->counters.first + k].width;
