@@ -40,6 +40,23 @@ static int config_partial(const oconfig_item_t *ci)
 
 enum { OTHER = 1 };
 
+/* An option for each place that series are made of. OTHER: it is none. */
+static int config_per(const oconfig_item_t *ci, struct block *block)
+{
+	unsigned per = strcasecmp(ci->key, "PerUnit") == 0     ? UNC_EACH_UNIT
+		       : strcasecmp(ci->key, "PerDevice") == 0 ? UNC_EACH_DEVICE
+							       : 0;
+	bool wanted = false;
+	int status;
+
+	if (!per)
+		return OTHER;
+	status = cf_util_get_boolean(ci, &wanted);
+	block->says_per |= per;
+	block->per = wanted ? block->per | per : block->per & ~per;
+	return status;
+}
+
 /* What stands in blocks, and outside. OTHER: it is none of these. */
 static int config_wish(const oconfig_item_t *ci, struct block *block)
 {
@@ -49,10 +66,7 @@ static int config_wish(const oconfig_item_t *ci, struct block *block)
 		return config_names(ci, block, false);
 	if (strcasecmp(ci->key, "Group") == 0)
 		return config_names(ci, block, true);
-	if (strcasecmp(ci->key, "PerUnit") != 0)
-		return OTHER;
-	block->says_per_unit = true;
-	return cf_util_get_boolean(ci, &block->per_unit);
+	return config_per(ci, block);
 }
 
 static int config_cpu(const oconfig_item_t *ci)
@@ -70,9 +84,9 @@ static int config_cpu(const oconfig_item_t *ci)
 		int one = config_wish(&ci->children[i], block);
 
 		if (one == OTHER)
-			one = FAIL(
-				"no option %s in <Cpu>; options are Metric, Event, Group, PerUnit",
-				ci->children[i].key);
+			one = FAIL("no option %s in <Cpu>; options are Metric, Event, Group, "
+				   "PerUnit, PerDevice",
+				   ci->children[i].key);
 		status |= one;
 	}
 	return status;
@@ -94,9 +108,9 @@ static int config_option(const oconfig_item_t *ci)
 		return cf_util_get_boolean(ci, &self.node_sums);
 	if (strcasecmp(ci->key, "Cpu") == 0)
 		return config_cpu(ci);
-	return FAIL("no option %s; options are Metric, Event, Group, PerUnit, Cpu, NodeSums, "
-		    "PartialSums, "
-		    "Access, Simulate",
+	return FAIL("no option %s; options are Metric, Event, Group, PerUnit, PerDevice, Cpu, "
+		    "NodeSums, "
+		    "PartialSums, Access, Simulate",
 		    ci->key);
 }
 

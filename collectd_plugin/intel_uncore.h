@@ -23,9 +23,9 @@ struct wish {
 
 /* what the configuration asks for, of all CPUs or in the block of one */
 struct block {
-	char *cpu; /* NULL: all */
-	bool per_unit;
-	bool says_per_unit; /* a block that does not takes what is said outside */
+	char *cpu;         /* NULL: all */
+	unsigned per;      /* UNC_EACH_UNIT, UNC_EACH_DEVICE */
+	unsigned says_per; /* those that the block does not say are as outside */
 	struct wish *wishes;
 	size_t n_wishes;
 };
@@ -46,6 +46,18 @@ struct item {
 	c_complain_t complaint;
 };
 
+/* The port of a PCIe stack, or ports that count together, and what is below. */
+struct label {
+	char place[DATA_MAX_NAME_LEN]; /* plugin instance of its series */
+	const char *units_of;
+	int socket, index;
+	unsigned ports;
+	bool known;        /* it was looked up before */
+	char *names;       /* "mlx5_0 eth2"; NULL: nothing that is known */
+	char *found;       /* while it is looked up */
+	meta_data_t *meta; /* of the values of its series; NULL: none */
+};
+
 struct intel_uncore {
 	char *simulate;
 	char *access;
@@ -64,6 +76,10 @@ struct intel_uncore {
 	size_t n_items;
 	struct unc_value *values; /* of the session's items */
 	size_t n_values;
+	struct label *labels;
+	size_t n_labels;
+	cdtime_t looked;   /* for devices; 0: not yet */
+	bool told_unknown; /* the log has why labels are not known */
 	cdtime_t interval;
 	cdtime_t begun; /* when the interval did */
 	bool running;
@@ -78,6 +94,8 @@ int intel_uncore_add_all(void);
 /* The one of n that is the same series; NULL: none. */
 const struct item *intel_uncore_same_series(const struct item *items, size_t n,
 					    const struct item *item);
+/* Type and type instance, as `text` becomes one. -1: it is too long. */
+int intel_uncore_set_names(value_list_t *vl, const char *type, const char *text);
 /* Warns, once for an item, of a sum over fewer units than the machine has. */
 void intel_uncore_tell_partial(struct item *item);
 
@@ -91,6 +109,16 @@ void intel_uncore_close(void);
 void intel_uncore_wait(const char *why);
 /* Looks at the machine anew: units that have gone are missing then. Series keep their totals. */
 void intel_uncore_reopen(void);
+
+/* A label for the place of a series that is of a port. -1: no memory. */
+int intel_uncore_add_label(const struct item *item, const struct unc_item *what);
+/* Looks up what is below the ports, once a minute at most. A change is a line in the log. */
+void intel_uncore_look_up(cdtime_t now);
+/* The labels that another opening of the machine has found, to see what has changed since. */
+void intel_uncore_keep_labels(const struct intel_uncore *old);
+void intel_uncore_send_labels(cdtime_t now);
+void intel_uncore_free_labels(void);
+
 int intel_uncore_start(void);
 int intel_uncore_read(user_data_t *user);
 

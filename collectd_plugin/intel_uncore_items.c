@@ -58,10 +58,8 @@ void intel_uncore_tell_partial(struct item *item)
 }
 
 /* Names become parts of file names and of dotted paths: '.' and ':' turn into '-', '=' into '_'. */
-static int set_names(struct item *item, const char *type, const char *text)
+int intel_uncore_set_names(value_list_t *vl, const char *type, const char *text)
 {
-	value_list_t *vl = &item->vl;
-
 	if (strlen(text) >= sizeof(vl->type_instance))
 		return -1;
 	snprintf(vl->plugin, sizeof(vl->plugin), NAME);
@@ -72,20 +70,47 @@ static int set_names(struct item *item, const char *type, const char *text)
 	return 0;
 }
 
+/* The name of an event or a metric, without the port or the device that it names: these are places. */
+static void plain_name(const struct unc_item *what, char out[UNC_SPEC_MAX])
+{
+	static const char *const places[] = {":port=", ":device="};
+
+	snprintf(out, UNC_SPEC_MAX, "%s", what->base);
+	for (size_t i = 0; what->ports && i < sizeof(places) / sizeof(places[0]); i++) {
+		char *place = strstr(out, places[i]);
+		const char *rest = place ? place + 1 + strcspn(place + 1, ":") : "";
+
+		if (place)
+			memmove(place, rest, strlen(rest) + 1);
+	}
+}
+
 static int set_item(struct item *item, const struct unc_item *what)
 {
 	const struct unc_metric *metric = what->metric;
+	char name[UNC_SPEC_MAX];
 	size_t t = 0;
 
+	plain_name(what, name);
 	item->scale = 1;
 	item->is_total = true;
 	if (!metric)
-		return set_names(item, "total_events", what->base);
+		return intel_uncore_set_names(&item->vl, "total_events", name);
 	while (types[t].unit && strcmp(types[t].unit, metric->unit) != 0)
 		t++;
 	item->scale = types[t].scale;
 	item->is_total = metric->kind == UNC_METRIC_TOTAL;
-	return set_names(item, item->is_total ? types[t].total : types[t].gauge, what->base);
+	return intel_uncore_set_names(&item->vl, item->is_total ? types[t].total : types[t].gauge,
+				      name);
+}
+
+/* Ports are of the units that count, whatever the name is of, and so is a unit of a portable metric. */
+static const char *type_of(const struct unc_item *what)
+{
+	const char *type = what->event ? what->event->type : what->metric->of;
+
+	return what->units_of && (what->ports || strcmp(type, "portable") == 0) ? what->units_of
+										: type;
 }
 
 /* What was made up says so where it is stored. */
@@ -97,8 +122,12 @@ static void set_place(struct item *item, const struct unc_item *what)
 			 what->at.socket);
 
 	if (what->at.index >= 0)
-		snprintf(instance + n, DATA_MAX_NAME_LEN - (size_t)n, "-%s%d",
-			 what->event ? what->event->type : what->metric->of, what->at.index);
+		n += snprintf(instance + n, DATA_MAX_NAME_LEN - (size_t)n, "-%s%d", type_of(what),
+			      what->at.index);
+	for (int port = 0; what->ports >> port; port++)
+		if (what->ports >> port & 1)
+			n += snprintf(instance + n, DATA_MAX_NAME_LEN - (size_t)n, "-%s%d",
+				      port == what->port ? "port" : "", port);
 }
 
 const struct item *intel_uncore_same_series(const struct item *items, size_t n,
@@ -138,7 +167,7 @@ static int add_series(int id, bool of_group)
 		return wrong(what.error, unc_session_reason(self.session, id), self.blind);
 	self.items[self.n_items] = item;
 	intel_uncore_tell_partial(&self.items[self.n_items++]);
-	return 0;
+	return intel_uncore_add_label(&item, &what);
 }
 
 static int add_each(const char *name, unsigned per, bool of_group)
@@ -147,6 +176,10 @@ static int add_each(const char *name, unsigned per, bool of_group)
 	int first, status = unc_session_add_each(self.session, name, per | UNC_EACH_LACKING, &first,
 						 &n);
 
+	if (status == UNC_ERR_INVALID && per & UNC_EACH_DEVICE) /* it does not tell ports apart */
+		return add_each(name, per & ~(unsigned)UNC_EACH_DEVICE, of_group);
+	if (status == UNC_ERR_UNAVAILABLE)
+		return left_out(of_group, "", unc_session_error(self.session));
 	if (status)
 		return wrong(status, unc_session_error(self.session), self.blind);
 	self.n_values += n;
@@ -155,7 +188,20 @@ static int add_each(const char *name, unsigned per, bool of_group)
 	return status;
 }
 
-static int add_text(const char *text, bool per_unit, bool of_group)
+/* A port that is named without a socket is one of each. */
+static int add_ports(const char *name, bool of_group)
+{
+	char there[UNC_SPEC_MAX + 32];
+	int status = 0;
+
+	for (int i = 0; status == 0 && i < unc_platform_sockets(self.platform); i++) {
+		snprintf(there, sizeof(there), "%s:socket=%d", name, i);
+		status = add_each(there, 0, of_group);
+	}
+	return status;
+}
+
+static int add_text(const char *text, unsigned per, bool of_group)
 {
 	struct unc_item what = {.size = sizeof(what)};
 	struct item item = {0};
@@ -171,13 +217,15 @@ static int add_text(const char *text, bool per_unit, bool of_group)
 		snprintf(why, sizeof(why), "%s: the name is too long for collectd", text);
 		return wrong(UNC_ERR_RANGE, why, self.told);
 	}
-	status = add_each(what.name, per_unit ? UNC_EACH_UNIT : UNC_EACH_SOCKET, of_group);
+	if (what.ports && what.at.socket < 0)
+		return add_ports(what.name, of_group);
+	status = add_each(what.name, per | UNC_EACH_SOCKET, of_group);
 	if (status == 0 && self.node_sums && what.at.socket < 0 && what.at.index < 0)
 		status = add_each(what.name, 0, of_group);
 	return status;
 }
 
-static int add_group(const char *name, bool per_unit)
+static int add_group(const char *name, unsigned per)
 {
 	const struct unc_group *group;
 	char title[64];
@@ -196,7 +244,7 @@ static int add_group(const char *name, bool per_unit)
 	if (*group->reason)
 		left_out(true, title, group->reason);
 	for (size_t i = 0; status == 0 && i < group->n_items; i++)
-		status = add_text(group->items[i], per_unit, true);
+		status = add_text(group->items[i], per, true);
 	return status;
 }
 
@@ -215,14 +263,13 @@ static bool is_of_this_cpu(const struct block *block)
 
 static int add_block(const struct block *block, size_t *n_wishes)
 {
-	bool per_unit = block->says_per_unit ? block->per_unit : self.always.per_unit;
+	unsigned per = block->per | (self.always.per & ~block->says_per);
 	int status = 0;
 
 	*n_wishes += block->n_wishes;
 	for (size_t i = 0; status == 0 && i < block->n_wishes; i++)
-		status = block->wishes[i].is_group
-				 ? add_group(block->wishes[i].text, per_unit)
-				 : add_text(block->wishes[i].text, per_unit, false);
+		status = block->wishes[i].is_group ? add_group(block->wishes[i].text, per)
+						   : add_text(block->wishes[i].text, per, false);
 	return status;
 }
 
@@ -235,7 +282,7 @@ int intel_uncore_add_all(void)
 		if (is_of_this_cpu(&self.cpus[i]))
 			status = add_block(&self.cpus[i], &n_wishes);
 	if (status == 0 && n_wishes == 0)
-		status = add_group(DEFAULT_GROUP, self.always.per_unit);
+		status = add_group(DEFAULT_GROUP, self.always.per);
 	self.told = true;
 	if (status == 0 && (self.blind ? self.n_names : self.n_items) == 0)
 		return FAIL("nothing is left to measure");

@@ -95,7 +95,10 @@ static void forget_session(void)
 	self.items = NULL;
 	self.values = NULL;
 	self.n_items = 0;
+	self.labels = NULL;
 	self.n_values = 0;
+	self.n_labels = 0;
+	self.looked = 0;
 	self.n_names = 0;
 }
 
@@ -105,6 +108,7 @@ void intel_uncore_close(void)
 	unc_platform_close(self.platform);
 	free(self.items);
 	free(self.values);
+	intel_uncore_free_labels();
 	forget_session();
 }
 
@@ -122,6 +126,7 @@ int intel_uncore_open(void)
 		NOTICE(LOG "SIMULATED %s: the values are not of this machine", cpu->title);
 	INFO(LOG "%s, %d sockets: %zu series, passes: %d", cpu->title,
 	     unc_platform_sockets(self.platform), self.n_items, unc_session_passes(self.session));
+	intel_uncore_look_up(cdtime());
 	return 0;
 }
 
@@ -146,9 +151,12 @@ void intel_uncore_reopen(void)
 
 	forget_session();
 	if (open_session() == 0) {
-		struct intel_uncore now = self;
+		struct intel_uncore now;
 
 		keep_totals(&old);
+		intel_uncore_keep_labels(&old);
+		intel_uncore_look_up(cdtime());
+		now = self;
 		self = old;
 		intel_uncore_close();
 		self = now;

@@ -138,8 +138,10 @@ static int end_interval(void)
 	c_release(LOG_INFO, &self.complaint, LOG "counting again");
 	self.reopened = false;
 	self.begun = now = time_of_look(called);
+	intel_uncore_look_up(now);
 	for (size_t i = 0; i < self.n_items; i++)
 		send_item(&self.items[i], now);
+	intel_uncore_send_labels(now);
 	tell_late(now);
 	return 0;
 }

@@ -65,6 +65,7 @@ static inline void log_line(int level, const char *format, va_list args)
 
 	n += (size_t)snprintf(host.log + n, LOG_SIZE - n, "[%s] ", names[level]);
 	n += (size_t)vsnprintf(host.log + n, LOG_SIZE - n, format, args);
+	CU_ASSERT_FATAL(n + 1 < LOG_SIZE);
 	snprintf(host.log + n, LOG_SIZE - n, "\n");
 }
 
@@ -132,6 +133,33 @@ cdtime_t cdtime(void)
 cdtime_t plugin_get_interval(void)
 {
 	return TIME_T_TO_CDTIME_T(10);
+}
+
+/* One text is all that the plugin says of a value. */
+struct meta_data_s {
+	char *key, *value;
+};
+
+meta_data_t *meta_data_create(void)
+{
+	return calloc(1, sizeof(meta_data_t));
+}
+
+void meta_data_destroy(meta_data_t *md)
+{
+	if (!md)
+		return;
+	free(md->key);
+	free(md->value);
+	free(md);
+}
+
+int meta_data_add_string(meta_data_t *md, const char *key, const char *value)
+{
+	CU_ASSERT_PTR_NULL(md->key);
+	md->key = strdup(key);
+	md->value = strdup(value);
+	return 0;
 }
 
 int plugin_dispatch_values(const value_list_t *vl)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The collectd plugin, with a daemon of our own around it and simulated hardware below: for
- * test_collectd.c and test_collectd_values.c. */
+ * the tests test_collectd*.c. */
 #ifndef UNC_TEST_COLLECTD_KIT_H
 #define UNC_TEST_COLLECTD_KIT_H
 
@@ -26,6 +26,9 @@ static struct {
 	int starts, stops; /* since the test asked last */
 	unsigned round;    /* of the session's passes, ms */
 	struct unc_value value[4];
+	int devices_error;   /* of a look at what is below a stack */
+	const char *devices; /* what all of them are called; NULL: by their own names */
+	unsigned looks;
 } script;
 
 static unsigned script_version(void)
@@ -97,6 +100,32 @@ static const char *script_reason(struct unc_session *session, int id)
 	return text;
 }
 
+struct told {
+	unc_device_fn fn;
+	void *user;
+};
+
+static int script_device(void *user, const struct unc_device *device)
+{
+	const struct told *told = user;
+	struct unc_device other = *device;
+
+	if (script.devices)
+		other.names = script.devices;
+	return told->fn(told->user, &other);
+}
+
+static int script_devices(struct unc_platform *platform, const struct unc_unit *unit,
+			  unc_device_fn fn, void *user)
+{
+	struct told told = {fn, user};
+
+	script.looks++;
+	if (script.devices_error)
+		return script.devices_error;
+	return unc_unit_devices(platform, unit, script_device, &told);
+}
+
 #define unc_api_version script_version
 #define unc_platform_open script_open
 #define unc_doctor script_doctor
@@ -106,7 +135,9 @@ static const char *script_reason(struct unc_session *session, int id)
 #define unc_session_stop script_stop
 #define unc_session_turns script_turns
 #define unc_session_reason script_reason
+#define unc_unit_devices script_devices
 #include "../collectd_plugin/intel_uncore.c"
+#include "../collectd_plugin/intel_uncore_devices.c"
 #include "../collectd_plugin/intel_uncore_items.c"
 #include "../collectd_plugin/intel_uncore_open.c"
 #include "../collectd_plugin/intel_uncore_read.c"
@@ -134,6 +165,16 @@ static inline void end(void)
 
 	CHECK_NUMBER(host.shutdown(), 0);
 	CU_ASSERT(memcmp(&self, nothing, sizeof(self)) == 0);
+}
+
+/* An interval in which the machine's time passes as well. */
+static inline void read_slowly(void)
+{
+	let_time_pass(self.platform, self.session, 10000);
+	host.called = true;
+	host.n_sent = 0;
+	host.now += host.step;
+	CHECK_NUMBER(host.read(NULL), 0);
 }
 
 /* The configuration was refused: these errors, no read callback, nothing left behind. */

@@ -10,13 +10,14 @@ static void test_unknown_option(void)
 	CHECK_NUMBER(configure("Simulate emerald-rapids", "Metrics memory_read_bytes", NULL), 0);
 	check_refused(2,
 		      "[error] intel_uncore plugin: no option Metrics; options are Metric, Event, "
-		      "Group, PerUnit, Cpu, NodeSums, PartialSums, Access, Simulate\n");
+		      "Group, PerUnit, PerDevice, Cpu, NodeSums, PartialSums, Access, "
+		      "Simulate\n");
 	begin();
 	CHECK_NUMBER(
 		configure("Simulate emerald-rapids", "<Cpu emerald-rapids", "Access msr", NULL), 0);
 	check_refused(2,
 		      "[error] intel_uncore plugin: no option Access in <Cpu>; options are Metric, "
-		      "Event, Group, PerUnit\n");
+		      "Event, Group, PerUnit, PerDevice\n");
 }
 
 static void test_wrong_values(void)
@@ -28,6 +29,7 @@ static void test_wrong_values(void)
 		 "intel_uncore plugin: Event takes names in quotes\n"},
 		{"Group 1", "intel_uncore plugin: Group takes names in quotes\n"},
 		{"PerUnit both", "cf_util_get_boolean: PerUnit\n"},
+		{"PerDevice 3", "cf_util_get_boolean: PerDevice\n"},
 		{"NodeSums 1", "cf_util_get_boolean: NodeSums\n"},
 		{"PartialSums 1", "cf_util_get_boolean: PartialSums\n"},
 		{"Simulate 1", "cf_util_get_string: Simulate\n"},
@@ -394,16 +396,16 @@ static void test_node_sums(void)
 /* A name of 128 characters and more does not fit collectd's field. */
 static void test_long_name(void)
 {
-	struct item item = {0};
+	value_list_t vl = {0};
 	char name[DATA_MAX_NAME_LEN + 1];
 
 	begin();
 	memset(name, 'x', DATA_MAX_NAME_LEN);
 	name[DATA_MAX_NAME_LEN] = '\0';
-	CU_ASSERT(set_names(&item, "total_events", name) != 0);
+	CU_ASSERT(intel_uncore_set_names(&vl, "total_events", name) != 0);
 	name[DATA_MAX_NAME_LEN - 1] = '\0';
-	CHECK_NUMBER(set_names(&item, "total_events", name), 0);
-	CHECK_TEXT(item.vl.type_instance, name);
+	CHECK_NUMBER(intel_uncore_set_names(&vl, "total_events", name), 0);
+	CHECK_TEXT(vl.type_instance, name);
 }
 
 /* ---- tests: machines without counters */

@@ -12,16 +12,6 @@ static struct unc_value counted(double since_start, double interval)
 				  .flags = UNC_VALUE_VALID | UNC_VALUE_FRESH};
 }
 
-/* An interval in which the machine's time passes as well. */
-static void read_slowly(void)
-{
-	let_time_pass(self.platform, self.session, 10000);
-	host.called = true;
-	host.n_sent = 0;
-	host.now += host.step;
-	CHECK_NUMBER(host.read(NULL), 0);
-}
-
 /* A session of one socket whose values are those of the script. */
 static void begin_script(const char *items, int passes)
 {

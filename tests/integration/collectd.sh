@@ -102,6 +102,62 @@ links() # what PerUnit makes of upi.CLOCKTICKS
 		select(.unit == "upi" and .available) | "simulated-socket0-upi\(.index)/total_events-upi-CLOCKTICKS"'
 }
 
+# ---- PCIe devices, as sim_devices.c has them on the stacks of a socket
+
+written=total_bytes-pcie_write_bytes
+stack=intel_uncore-simulated-socket0-iio3
+
+ports_with_devices() # of stack 3, which has drives below four ports, and what is below: series of HOST as they should be
+{
+	for port in 0 2 4 6; do
+		for metric in pcie_read_bytes pcie_write_bytes pcie_outbound_write_bytes; do
+			echo "simulated-socket0-iio3-port$port/total_bytes-$metric"
+		done
+		echo "simulated-socket0-iio3-port$port/gauge-device_nvme$((port / 2 + 2))"
+	done
+	echo simulated-socket0-iio3/$written
+}
+
+# Their names are of the place; what drivers call the devices are series of their own, for each function.
+by_port()
+{
+	ports_with_devices | LC_ALL=C sort >"$tmp/expected"
+	series ports | grep 'iio3[-/]' | diff "$tmp/expected" - || return 1
+	series ports | grep 'iio1-port0/gauge-' | sed 's,.*/,,' | tr '\n' ' ' |
+		grep -Fx 'gauge-device_0000-0d-00-2 gauge-device_eth0 gauge-device_eth1 gauge-device_mlx5_0 gauge-device_mlx5_1 ' || return 1
+	series ports | grep -q 'iio0-port0-1-2/total_bytes-pcie_read_bytes' || return 1
+	! series ports | grep 'total_bytes-.*device\|socket0/'
+}
+
+labels_are_one()
+{
+	points ports $stack-port0/gauge-device_nvme2 | jq -es '.[0] | length > 0 and all(. == 1)'
+}
+
+# By workload.tbl 0.6 of a stack's bytes are of its first port, the rest of that in the middle.
+shares_of_ports()
+{
+	all=$(mean ports $stack/$written)
+	near "$(mean ports $stack-port0/$written)" "$(jq -n "$all * 0.6")" 1 &&
+		near "$(mean ports $stack-port4/$written)" "$(jq -n "$all * 0.4")" 1 &&
+		for port in 0 2 4 6; do
+			mean ports $stack-port$port/$written
+		done | jq -s add >"$tmp/sum" && near "$(cat "$tmp/sum")" "$all" 1
+}
+
+# Where it is not known what is below, each port is a series: together they are the socket.
+ports_are_the_socket()
+{
+	[ "$(series unknown | grep -c "iio[0-9]*-port[0-7]/$written")" = 64 ] &&
+		! series unknown | grep gauge- || return 1
+	log_has unknown "[info] $p it is not known what is below iio0 (socket 0): the kernel does not tell which root bus the stack has" &&
+		[ "$(grep -c 'it is not known what is below' "$tmp/unknown/log")" = 1 ] || return 1
+	series unknown | grep -- -port | while read -r name; do
+		mean unknown "intel_uncore-$name"
+	done | jq -s add >"$tmp/sum"
+	near "$(cat "$tmp/sum")" "$(mean unknown intel_uncore-simulated-socket0/$written)" 5
+}
+
 # A machine whose registers are files, as those of a real one are to the plugin.
 files_start()
 {
@@ -255,6 +311,11 @@ start umask "$simulate" 'Event "imc.CAS_COUNT:RDD"'
 start option "$simulate" 'Metrics "memory_read_bytes"'
 start number "$simulate" 'Metric 7'
 start flag "$simulate" 'PerUnit "both"'
+start digit "$simulate" 'PerDevice 3'
+start ports 'Simulate "emerald-rapids,devices=on,sockets=1"' 'Group "PCIE"' 'PerDevice true' \
+	'<Cpu "emerald-rapids">' 'PerDevice false' 'Metric "pcie_write_bytes:unit=3"' '</Cpu>'
+start unknown 'Simulate "emerald-rapids,sockets=1"' 'Metric "pcie_write_bytes"' 'PerDevice true' \
+	'<Cpu "emerald-rapids">' 'PerDevice false' 'Metric "pcie_write_bytes"' '</Cpu>'
 start names "$simulate" 'Metric "memory_read_byte" "Memory_Write_Bytes" "memory_write_bytes"' \
 	'<Cpu "emerald-rapid">' 'Metric "llc_misses"' '</Cpu>' '<Cpu "emerald-rapids">' 'Event "imc.CAS_COUNT:RD"' '</Cpu>'
 start default "$simulate"
@@ -274,12 +335,12 @@ ok "a wrong event" fails event \
 	"$p no metric or event imc.CAS_CONT in emerald-rapids; nearest is imc.CAS_COUNT; it is left out" "$nothing"
 ok "a wrong umask" fails umask "$p imc.CAS_COUNT: no umask RDD; nearest is RD; it is left out" "$nothing"
 ok "a wrong option" fails option \
-	"$p no option Metrics; options are Metric, Event, Group, PerUnit, Cpu, NodeSums, PartialSums, Access, Simulate" "$disabled"
+	"$p no option Metrics; options are Metric, Event, Group, PerUnit, PerDevice, Cpu, NodeSums, PartialSums, Access, Simulate" "$disabled"
 # All that the plugin takes is explained.
 options_explained()
 {
 	sed -n 's/.*no option Metrics; options are //p' "$tmp/option/log" | tr -d ' ' | tr ',' '\n' >"$tmp/options"
-	[ "$(wc -l <"$tmp/options")" -ge 9 ] || { cat "$tmp/options"; return 1; }
+	[ "$(wc -l <"$tmp/options")" -ge 10 ] || { cat "$tmp/options"; return 1; }
 	while read -r option; do
 		for file in collectd-intel_uncore.5 README.md intel_uncore.conf; do
 			grep -Eq "[^A-Za-z]$option " "$SRCDIR/collectd_plugin/$file" || { echo "$file lacks $option"; return 1; }
@@ -289,6 +350,7 @@ options_explained()
 ok "the manual, README and configuration have all options" options_explained
 ok "a number in place of a name" fails number "$p Metric takes names in quotes" "$disabled"
 ok "a word in place of a boolean" fails flag "$p Cannot parse string value \`both' of the \`PerUnit' option as a boolean value." "$disabled"
+ok "a number in place of a boolean" fails digit "$p The \`PerDevice' option requires exactly one boolean argument." "$disabled"
 ok "a wrong machine to simulate" fails machine \
 	"$p there is no simulated machine 'emerald-rapid'; nearest is emerald-rapids; there are: $names"
 # A wrong name, a CPU that is none, one name twice: a line each; what is right is measured.
@@ -346,6 +408,13 @@ ok "bytes agree with column commands" bytes_are_lines
 ok "bytes agree with uncore stat" agrees_with_tool
 ok "PerUnit: a series for each unit" has_series units \
 	simulated-socket0-imc3/total_events-imc-CAS_COUNT-RD-thresh_1 $(links)
+ok "values of ports arrive" wait_for 30 enough ports $stack-port4/$written 3
+ok "PerDevice: a series for each port, called after its place, and one for each device" by_port
+ok "what is below a port has the value 1" labels_are_one
+ok "two ports have six and four tenths of their stack" shares_of_ports
+ok "values of ports that nobody knows arrive" wait_for 30 enough unknown $stack-port7/$written 3
+ok "the ports add up to the socket" ports_are_the_socket
+ok "a clean exit with ports" clean_exit ports
 ok "values of a partial sum arrive" wait_for 30 enough partial \
 	intel_uncore-simulated-socket1/total_bytes-memory_read_bytes 2
 ok "values of a whole one arrive" wait_for 30 enough whole \
