@@ -34,7 +34,9 @@ static const struct command commands[] = {
 	 "each memory channel as a bar: in a section of its own where there is room, else one "
 	 "letter a channel behind its socket. Bars of memory are shares of what it could move; "
 	 "where that is not known, of what the busiest one does, and no share is told. Keys: q "
-	 "ends, c switches channels, ? tells more. '-' is no value, '*' goes without some units, "
+	 "ends, c switches channels, d shows PCIe devices, the busiest first, e energy, x CXL "
+	 "memory, o "
+	 "this page again, ? tells more. '-' is no value, '*' goes without some units, "
 	 "'?' is not proven to count, '!' is late, '~' is scaled, having been measured in passes: "
 	 "the last lines say why. Without a terminal frames come one after the other, as wide as "
 	 "COLUMNS says, or 80."},
