@@ -468,7 +468,8 @@ struct unc_item {
 	int port; /* of a PCIe stack, of a metric or a device, the lowest; -1: none is named */
 	/* PCI function that the text names, "0000_70_00_0": `at` and `port` say where; "": none */
 	char device[UNC_DEVICE_MAX];
-	unsigned ports; /* bits of the stack's port mask: of some devices several; 0: none is named */
+	unsigned
+		ports; /* bits of the stack's port mask: of some devices several; 0: none is named */
 };
 
 /*

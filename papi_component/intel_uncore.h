@@ -43,10 +43,10 @@ struct intel_uncore {
 	unsigned int lock;              /* of everything below, and of the initialization */
 	unsigned int n_metrics, n_base; /* base events: the metrics, then the events */
 	struct base *bases;
-	int incomplete;           /* a unit of the machine cannot be read */
-	char *devices;            /* below PCIe stacks, "mlx5_0, nvme0"; NULL: nobody has looked yet */
-	struct texts *texts;      /* what programs named and the library accepted */
-	pid_t told_by;            /* the process that has told that it is simulated */
+	int incomplete;      /* a unit of the machine cannot be read */
+	char *devices;       /* below PCIe stacks, "mlx5_0, nvme0"; NULL: nobody has looked yet */
+	struct texts *texts; /* what programs named and the library accepted */
+	pid_t told_by;       /* the process that has told that it is simulated */
 	struct control *controls; /* EventSets that have a session */
 };
 extern struct intel_uncore intel_uncore;
