@@ -130,7 +130,7 @@ static const struct unc_type *type_of(const struct name *name)
 
 	if (name->event)
 		return find_type(name->event->type);
-	if (name->metric->of)
+	if (strcmp(name->metric->of, "portable") != 0)
 		return find_type(name->metric->of);
 	snprintf(text, sizeof(text), "%s:unit=0", name->metric->name);
 	if (intel_uncore.item_find(intel_uncore.platform, text, &item) || !item.units_of)

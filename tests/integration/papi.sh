@@ -285,6 +285,28 @@ one_view()
 	grep -q ':socket=0 -- Socket \[0-1\]' out && grep -q ':unit=0 -- Unit of the socket \[0-3\]' out
 }
 
+# What is below the stacks as sim_devices.c has it.
+one_stack()
+{
+	sim emerald-rapids,devices=on "$bin/papi_native_avail" -e intel_uncore:::iio.DATA_REQ_OF_CPU | tee out
+	grep -q ':port=0 -- Port of the PCIe stacks \[0-7\]' out && grep -q ':device=[^ ]* -- PCIe device.* mlx5_0, ' out &&
+		! grep -q ':node=' out || return 1
+	sim emerald-rapids,devices=on "$bin/papi_native_avail" -e intel_uncore:::pcie_write_bytes | tee out
+	grep -q ':port=0 -- ' out && grep -q ':device=[^ ]* -- ' out || return 1
+	sim granite-rapids,clusters=3 "$bin/papi_native_avail" -e intel_uncore:::imc.CAS_COUNT_SCH0 | tee out
+	grep -q ':node=0 -- NUMA node, of 6;' out && ! grep -q ':port=' out
+}
+
+# A card and a disk of one stack, which have six tenths and four of its bytes (workload.tbl).
+two_devices()
+{
+	events="intel_uncore:::pcie_write_bytes:device=mlx5_0 intel_uncore:::pcie_write_bytes:device=nvme0"
+	sim emerald-rapids,devices=on "$bin/papi_command_line" $events >out 2>err
+	cat out err
+	awk '$2 == ":" && /device=/ { value[n++] = $3 + 0 }
+		END { share = value[0] / (value[0] + value[1]); print share; exit !(n == 2 && share > 0.58 && share < 0.62) }' out
+}
+
 # ---- counting
 
 counts() # CPU EVENT...: values above 0, labelled
@@ -700,6 +722,8 @@ for cpu in $("$uncore" cpus -j | jq -r '.[].cpu'); do
 done
 ok "papi_native_avail -e shows qualifiers" one_event
 ok "papi_native_avail -e shows the units of a view" one_view
+ok "and ports and devices of PCIe stacks, and NUMA nodes of a machine with clusters" one_stack
+ok "two devices of one stack have their shares" two_devices
 ok "a simulated machine is told of at the first start, once" told_once
 ok "partial sums: a warning for each name" partial_warnings
 ok "partial sums: the description says which unit is missing, and why" partial_descriptions

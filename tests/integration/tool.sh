@@ -600,6 +600,27 @@ jq -se '(map(select(.device.address != null)) | map([.name, .unit, .device])) ==
 result "stat --per-device: a device, and each port of stacks without a bus"
 grep -q 'it is not known what is below: iio0 of socket 0: the kernel does not tell' "$tmp/err"
 result "and why these are shown"
+# A card is taken out and put back while that runs: 600 s are its end only if it never says so.
+card=$root/sys/bus/pci/devices/0000:17:00.0
+UNCORE_SYSROOT=$root UNCORE_RUN=$tmp/stackruns "$UNCORE" stat -I 20 -d 600 --json-lines --per-device -m pcie_write_bytes \
+	>"$tmp/plugged" 2>"$tmp/said" &
+pid=$!
+says() # TEXT: in FILE, before it ends
+{
+	until grep -q "$1" "$2"; do
+		kill -0 $pid 2>/dev/null || break
+		sleep 0.1
+	done
+	grep -q "$1" "$2"
+}
+says mlx5_0 "$tmp/plugged" && rm "$card" &&
+	says 'what is below port 0 of stack 1 (socket 0) has changed: now nothing' "$tmp/said"
+result "stat --per-device: a card that is taken out is told"
+ln -s ../../../devices/pci0000:16/0000:16:00.0/0000:17:00.0 "$card" &&
+	says 'what is below port 0 of stack 1 (socket 0) has changed: now mlx5_0 eth2' "$tmp/said"
+result "and one that is put in; the number stays that of the port"
+kill -INT $pid
+wait $pid
 
 # ---- NUMA nodes: a third of a socket's memory channels each
 
