@@ -63,6 +63,7 @@ struct series {
 	/* of the last read: seconds since the start, seconds that the numbers are of, time of the
 	 * day */
 	double time, seconds;
+	double looked; /* when devices were looked up, as `time` */
 	struct timespec clock;
 };
 
@@ -75,7 +76,7 @@ int series_open(struct series *, struct unc_platform *, unsigned flags);
 int series_add(struct series *, const char *text, unsigned per);
 /* A number that is no item of the session. */
 void series_add_unknown(struct series *, const char *name, const char *reason);
-/* Looks up the devices of all numbers again; false: a label has changed, of *which. */
+/* Looks up the devices of all numbers again, every few seconds; false: a label has changed, of *which. */
 bool series_devices(struct series *, const struct number **which);
 /* Ends the interval; with `overflow` only if an event has ended it (its id is -1 otherwise). From
  * here on no memory is needed. 0, or an error of the session. */
