@@ -379,12 +379,13 @@ int unc_name_format(const struct unc_table *t, const struct unc_name *name, char
 	const struct unc_tbl_metric *m;
 	struct unc_buf o = unc_buf(buf, size);
 
-	if (name->metric < 0 && name->node < 0 && !name->device[0])
+	if (name->metric < 0 && name->node < 0 && name->port < 0 && !name->device[0])
 		return unc_spec_format(t, &name->spec, buf, size);
 	if (name->metric < 0) {
 		if (unc_spec_format(t, &name->spec, buf, size) < 0)
 			return UNC_ERR_RANGE;
 		o.n = strlen(buf);
+		put_place(&o, "port", name->port);
 	} else {
 		m = &t->metric[name->metric];
 		if (m->type != UNC_NONE)
