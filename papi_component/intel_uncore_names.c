@@ -209,6 +209,7 @@ static int has_place(const struct name *name, enum place place)
 /* The place as a qualifier, with the first that there is as an example. */
 static void put_place(struct name *name, enum place place, char *item, size_t size)
 {
+	const struct unc_type *type = place == PORT ? type_of(name) : NULL;
 	const char *devices;
 
 	switch (place) {
@@ -231,7 +232,7 @@ static void put_place(struct name *name, enum place place, char *item, size_t si
 		snprintf(item, size, ":port=0");
 		snprintf(name->masks, sizeof(name->masks),
 			 "Port of the PCIe stacks [0-%d]; without it all",
-			 type_of(name)->ports - 1);
+			 type ? type->ports - 1 : 0);
 		break;
 	default:
 		devices = find_devices();

@@ -88,7 +88,7 @@ static int by_bytes(const struct unc_walk *walk, const struct unc_tbl_map *map,
 		    struct unc_error *err)
 {
 	const struct unc_pci_function *beside = NULL, *f = walk->function;
-	uint32_t word[2];
+	uint32_t word[2] = {0};
 	int rc = unc_walk_function(walk, unit->socket, map->id, UNC_ANY_DEVFN, &beside, err);
 
 	while (rc == 0 && f < walk->end &&

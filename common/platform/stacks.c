@@ -285,12 +285,12 @@ int unc_unit_devices(struct unc_platform *p, const struct unc_unit *unit, unc_de
 		     void *user)
 {
 	struct walk w = {.p = p, .tree = p->machine->tree, .fn = fn, .user = user};
-	const struct unc_instance *of;
+	const struct unc_instance *of = NULL;
 	char **list;
 	size_t n = 0;
 	int rc = find_bus(p, unit, &w.bus, &of);
 
-	if (rc < 0)
+	if (rc < 0 || !of)
 		return rc;
 	w.type = &p->table->type[of->type];
 	list = w.tree ? unc_fs_list(w.tree, "%s", functions) : NULL;

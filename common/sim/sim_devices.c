@@ -138,7 +138,7 @@ static void card(struct stack *s, const char *way)
 
 static void fabric(struct stack *s, const char *way)
 {
-	char up[96], down[128], at[160];
+	char up[128], down[160], at[192];
 	unsigned bus = s->below;
 
 	snprintf(up, sizeof(up), "%s0000:%02x:00.0", way, bus);
@@ -242,7 +242,7 @@ static unsigned rank_of(const struct sim_type *type, const struct unc_tbl_map *m
 static void tell(struct unc_sim *sim, const struct unc_tbl_type *type, unsigned socket, unsigned id,
 		 unsigned bus)
 {
-	const struct unc_tbl_map *map = NULL;
+	const struct unc_tbl_map *map = NULL, *holds = map_of(sim, type);
 	unsigned first = socket * unc_sim_bus_range(sim),
 		 monitors = unc_sim_bus_number(sim, socket);
 
@@ -256,7 +256,7 @@ static void tell(struct unc_sim *sim, const struct unc_tbl_type *type, unsigned 
 		} else if (map->tells == UNC_MAP_LIST) {
 			unsigned word = map->offset[id / 16] + id % 16 / 4 * 4;
 
-			if (map->chip && map->chip != map_of(sim, type)->chip)
+			if (map->chip && holds && map->chip != holds->chip)
 				continue;
 			unc_sim_bus_function(sim, first, UNC_DEVFN(3, 0), map->id, socket);
 			unc_sim_bus_config(sim, first, UNC_DEVFN(3, 0), map->valid, 1u << id);
