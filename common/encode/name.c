@@ -79,6 +79,11 @@ bool unc_name_placed(const struct unc_name *name)
 	       name->port >= 0 || name->device[0];
 }
 
+unsigned unc_name_ports(const struct unc_name *name)
+{
+	return name->at.ports ? name->at.ports : name->port >= 0 ? 1u << name->port : 0;
+}
+
 bool unc_name_address(const char *text, char out[UNC_DEVICE_MAX])
 {
 	unsigned domain, bus, device, function;

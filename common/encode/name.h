@@ -37,6 +37,8 @@ int unc_name_parse(const struct unc_table *, const char *text, struct unc_name *
 /* Of an event alone. */
 int unc_name_event(const struct unc_table *, const char *text, struct unc_name *out,
 		   struct unc_error *err);
+/* The ports that it names, by number or by a device that was found, as bits; 0: none. */
+unsigned unc_name_ports(const struct unc_name *);
 /* Whether it names a place, of whatever kind. */
 bool unc_name_placed(const struct unc_name *);
 /* UNC_ERR_NOT_FOUND with the nearest metric. */

@@ -8,11 +8,6 @@
 
 enum { IDS = 32 };
 
-static unsigned id_of(const struct unc_tbl_map *map, unsigned index)
-{
-	return index < UNC_MAX_STACKS ? map->ids[index] : UNC_NO_STACK;
-}
-
 /* A dword that is not all ones. */
 static int read_word(const struct unc_walk *walk, const struct unc_pci_function *f, unsigned offset,
 		     uint32_t *value, struct unc_error *err)
@@ -49,7 +44,7 @@ static int take_byte(const struct unc_walk *walk, const struct unc_tbl_map *map,
 		     const struct unc_instance *unit, uint16_t domain, uint64_t bytes,
 		     struct unc_stack_bus *out, struct unc_error *err)
 {
-	uint8_t bus = (uint8_t)(bytes >> 8 * id_of(map, unit->index));
+	uint8_t bus = (uint8_t)(bytes >> 8 * unc_map_id(map, unit->index));
 
 	if (!bus && (unit->socket || unit->index != walk->table->type[unit->type].bus_zero))
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "the stack has no root bus");
@@ -114,7 +109,7 @@ static int by_own(const struct unc_walk *walk, const struct unc_tbl_map *map,
 		  const struct unc_instance *unit, struct unc_stack_bus *out, struct unc_error *err)
 {
 	const struct unc_pci_function *is = NULL;
-	unsigned id = id_of(map, unit->index), n = 0;
+	unsigned id = unc_map_id(map, unit->index), n = 0;
 	uint32_t value;
 	int rc;
 
@@ -187,7 +182,7 @@ static int by_list(const struct unc_walk *walk, const struct unc_tbl_map *map,
 		   struct unc_error *err)
 {
 	struct list list = {.function = NULL};
-	unsigned id = id_of(map, unit->index);
+	unsigned id = unc_map_id(map, unit->index);
 	int rc = read_list(walk, map, unit->socket, &list, err);
 
 	if (rc < 0)
@@ -241,7 +236,7 @@ static int check_twin(const struct unc_tbl_map *map, const struct unc_instances 
 		const struct unc_instance *u = &units->unit[i];
 
 		if (u != unit && u->type == unit->type && u->socket == unit->socket &&
-		    id_of(map, u->index) == id_of(map, unit->index))
+		    unc_map_id(map, u->index) == unc_map_id(map, unit->index))
 			return unc_fail(err, UNC_ERR_UNAVAILABLE,
 					"its root bus may as well be that of unit %u: no source "
 					"tells which of the two it is",
@@ -256,7 +251,7 @@ static int by_map(const struct unc_walk *walk, const struct unc_tbl_map *map,
 {
 	int rc;
 
-	if (id_of(map, unit->index) == UNC_NO_STACK)
+	if (unc_map_id(map, unit->index) == UNC_NO_STACK)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"no source tells which root bus this unit has");
 	if ((rc = check_twin(map, units, unit, err)) < 0)

@@ -87,7 +87,7 @@ int unc_describe_item(struct unc_platform *p, const struct unc_name *name, const
 	if (name->at.index >= 0)
 		out->at.index = name->at.index;
 	out->node = name->node;
-	out->ports = name->at.ports ? name->at.ports : name->port >= 0 ? 1u << name->port : 0;
+	out->ports = unc_name_ports(name);
 	out->port = out->ports ? __builtin_ctz(out->ports) : -1;
 	snprintf(out->device, sizeof(out->device), "%s", name->device);
 	out->index = is_event ? name->spec.event : (size_t)name->metric;

@@ -138,10 +138,8 @@ int unc_place_find(struct unc_platform *p, struct unc_name *name, const char *te
 int unc_place_put(const struct unc_platform *p, const struct unc_name *name, struct unc_spec *spec,
 		  struct unc_error *err)
 {
-	unsigned ports = name->at.ports;
+	unsigned ports = unc_name_ports(name);
 
-	if (!ports && name->port >= 0)
-		ports = 1u << name->port;
 	if (name->at.socket >= 0)
 		spec->socket = name->at.socket;
 	if (name->at.index >= 0)

@@ -224,7 +224,7 @@ static int check_whole(struct unc_session *s, const struct unc_name *name,
 
 	if (!(unc_expr_uses(expr) & of_socket))
 		return 0;
-	if (name->port >= 0 || name->at.ports || name->spec.index >= 0)
+	if (unc_name_ports(name) || name->spec.index >= 0)
 		return unc_fail(&s->error, UNC_ERR_INVALID,
 				"it is of sockets, not of units or ports");
 	if (name->node >= 0 && unc_numa_clustered(s->platform))

@@ -223,18 +223,13 @@ static const struct unc_tbl_map *map_of(const struct unc_sim *sim, const struct 
 	return map;
 }
 
-static unsigned id_of(const struct unc_tbl_map *map, unsigned index)
-{
-	return index < UNC_MAX_STACKS ? map->ids[index] : UNC_NO_STACK;
-}
-
 /* How many stacks of a socket come before, by id. */
 static unsigned rank_of(const struct sim_type *type, const struct unc_tbl_map *map, unsigned id)
 {
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < UNC_MAX_STACKS; i++)
-		n += unc_bits_has(&type->present, i) && id_of(map, i) < id;
+		n += unc_bits_has(&type->present, i) && unc_map_id(map, i) < id;
 	return n;
 }
 
@@ -299,7 +294,7 @@ static int add_stacks(struct unc_sim *sim, struct sim_type *type, struct unc_dum
 			"simulated machine: devices=on: so many sockets leave too few buses");
 	for (unsigned socket = 0; socket < sim->options.sockets; socket++)
 		for (unsigned i = 0; i < UNC_MAX_STACKS; i++) {
-			unsigned id = id_of(map, i);
+			unsigned id = unc_map_id(map, i);
 			struct stack s = {.sim = sim,
 					  .files = files,
 					  .type = type->row,

@@ -97,6 +97,11 @@ struct unc_tbl_map {
 	uint8_t ids[UNC_MAX_STACKS]; /* of each unit, or UNC_NO_STACK */
 };
 
+static inline unsigned unc_map_id(const struct unc_tbl_map *map, unsigned index)
+{
+	return index < UNC_MAX_STACKS ? map->ids[index] : UNC_NO_STACK;
+}
+
 /* Functions on the root bus of a stack whose ports do not follow from their device number. */
 struct unc_tbl_endpoint {
 	uint16_t id;   /* device id */

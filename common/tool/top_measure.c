@@ -7,22 +7,27 @@
 #include "top.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- opening */
 
-static int fail(struct top *top, int status, const char *format, const char *a, const char *b)
+/* The exit status, with a sentence. */
+__attribute__((format(printf, 2, 3))) static int fail(struct top *top, const char *format, ...)
 {
-	snprintf(top->why, sizeof(top->why), format, a, b);
-	return status;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(top->why, sizeof(top->why), format, args);
+	va_end(args);
+	return EXIT_FAILURE;
 }
 
 static int fail_session(struct top *top, int rc)
 {
-	return rc < 0 ? fail(top, EXIT_FAILURE, "%s%s", unc_session_error(top->series.session), "")
-		      : 0;
+	return rc < 0 ? fail(top, "%s", unc_session_error(top->series.session)) : 0;
 }
 
 /* The column of an item; -1: the group has no such item. */
@@ -50,7 +55,7 @@ static int add_column(struct top *top, size_t i, const char *text)
 	if (v->devices && i == 0)
 		v->rows = s->n - first;
 	if (s->n - first != v->rows)
-		return fail(top, EXIT_FAILURE, "%s is of %s only", text,
+		return fail(top, "%s is of %s only", text,
 			    v->devices ? "other devices" : "one place");
 	top->view.column[i] = first;
 	return 0;
@@ -140,12 +145,12 @@ int top_open(struct top *top, struct unc_platform *platform, const struct top_pa
 	if (unc_group_find(platform, page->group, &index) == 0)
 		g = unc_group_get(platform, index);
 	if (!g)
-		return fail(top, EXIT_FAILURE, "%s%s", unc_platform_error(platform), "");
+		return fail(top, "%s", unc_platform_error(platform));
 	if (!g->available)
-		return fail(top, EXIT_FAILURE, "group %s: %s", g->name, g->reason);
+		return fail(top, "group %s: %s", g->name, g->reason);
 	top->series.platform = platform;
 	if (unc_session_new(platform, UNC_SESSION_ROTATE, &top->series.session) < 0)
-		return fail(top, EXIT_FAILURE, "%s%s", unc_platform_error(platform), "");
+		return fail(top, "%s", unc_platform_error(platform));
 	return open_view(top, page, g);
 }
 
