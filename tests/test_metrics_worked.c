@@ -4,9 +4,10 @@
  * machines must have to do with each other.
  */
 #include "cases.h"
+#include "metric_rows.h"
 #include "session_kit.h"
 
-enum { MAX_METRICS = 512, MAX_COUNTS = 16 };
+enum { MAX_METRICS = 512 };
 
 struct book {
 	const char *cpu;
@@ -31,28 +32,6 @@ static int find_metric(const struct unc_platform *p, const char *name)
 	return -1;
 }
 
-/* "EVENT=COUNT,EVENT=COUNT": the count stands behind the last '=', events have some too. */
-static size_t split_counts(char *text, struct unc_count *counts)
-{
-	char *next = NULL;
-	size_t n = 0;
-
-	for (char *one = strtok_r(text, ",", &next); one && n < MAX_COUNTS;
-	     one = strtok_r(NULL, ",", &next)) {
-		char *value = strrchr(one, '='), *end;
-
-		if (!value)
-			return 0;
-		*value++ = '\0';
-		counts[n].event = one;
-		counts[n].value = strtod(value, &end);
-		if (end == value || *end)
-			return 0;
-		n++;
-	}
-	return n;
-}
-
 static void check_reason(struct book *b, const struct cases_row *row, const struct unc_metric *m)
 {
 	double value = -1;
@@ -68,45 +47,49 @@ static void check_reason(struct book *b, const struct cases_row *row, const stru
 		fail(b, row, "the sentence is", unc_platform_error(b->platform));
 }
 
-static void check_value(struct book *b, const struct cases_row *row)
+static void check_value(struct book *b, const struct cases_row *row, unsigned metric)
 {
-	struct unc_count counts[MAX_COUNTS];
-	size_t n = split_counts(row->field[1], counts);
+	struct row_counts counts;
 	char *end, text[64];
 	double want = strtod(row->field[2], &end), got = -1;
 
 	b->values++;
-	if (n == 0 || *end || end == row->field[2]) {
+	if (row_read(row->field[1], &counts) < 0 || *end || end == row->field[2]) {
 		fail(b, row, "cannot read the row", "");
 		return;
 	}
-	if (unc_metric_eval(b->platform, row->field[0], counts, n, sizeof(*counts), &got) < 0) {
+	if (unc_metric_eval(b->platform, row->field[0], counts.count, counts.n,
+			    sizeof(*counts.count), &got) < 0) {
 		fail(b, row, "error", unc_platform_error(b->platform));
 		return;
 	}
 	snprintf(text, sizeof(text), "%.15g", got);
-	if (!(got - want <= want * 1e-12 && want - got <= want * 1e-12))
+	if (!row_equals(got, want))
 		fail(b, row, "is", text);
+	const char *misread = row_misread(b->platform->table, metric, &counts);
+	if (misread)
+		fail(b, row, "is not made so of the units of", misread);
 	/* Every count is needed: without it the metric is an error, never something else. */
-	for (size_t i = 0; i < n; i++) {
-		struct unc_count kept = counts[i];
+	for (size_t i = 0; i < counts.n; i++) {
+		struct unc_count kept = counts.count[i];
 
-		counts[i] = counts[n - 1];
-		if (unc_metric_eval(b->platform, row->field[0], counts, n - 1, sizeof(*counts),
-				    &got) == 0)
+		counts.count[i] = counts.count[counts.n - 1];
+		if (unc_metric_eval(b->platform, row->field[0], counts.count, counts.n - 1,
+				    sizeof(*counts.count), &got) == 0)
 			fail(b, row, "does without", kept.event);
-		counts[i] = kept;
+		counts.count[i] = kept;
 	}
 }
 
 /* Counts that cannot be of one time, or whose result is too large: no value, and why. */
 static void check_none(struct book *b, const struct cases_row *row)
 {
-	struct unc_count counts[MAX_COUNTS];
-	size_t n = split_counts(row->field[1], counts);
+	struct row_counts counts;
 	double value = 4711;
-	int rc = n ? unc_metric_eval(b->platform, row->field[0], counts, n, sizeof(*counts), &value)
-		   : 0;
+	int rc = row_read(row->field[1], &counts) < 0
+			 ? 0
+			 : unc_metric_eval(b->platform, row->field[0], counts.count, counts.n,
+					   sizeof(*counts.count), &value);
 
 	if (rc != UNC_ERR_RANGE || value != 4711)
 		fail(b, row, "has a value, or another error:", unc_platform_error(b->platform));
@@ -172,7 +155,7 @@ static void check_row(void *user, const struct cases_row *row)
 	else if (strcmp(row->field[2], "none") == 0)
 		check_none(b, row);
 	else
-		check_value(b, row);
+		check_value(b, row, (unsigned)metric);
 }
 
 /* Each metric of the CPU must have an example. */
