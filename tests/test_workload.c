@@ -2,6 +2,9 @@
 /*
  * CPUs whose workload.tbl scripts/make-workload has made: the simulated machine has all units, and the portable metrics
  * come out as load= of portable.tbl says for a socket.
+ *
+ * Rates and metrics are of the same formulas, so this shows nothing about these (test_factors): it shows that the solver,
+ * encoding, sums over units and sockets, and passes agree.
  */
 #include <glob.h>
 

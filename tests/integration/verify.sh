@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # uncore verify on the simulated machine of each CPU: nothing there is wrong, so nothing may be called so, and what can be
-# judged is. VERIFY_SEEDS=100: with that many loads that change with time, too (one here). What is called wrong on machines
+# judged is. On the 13 CPUs whose rates scripts/make-workload has solved, that shows nothing about formulas: rates and
+# expectations come from the same ones (tests/README.md, "What the tests show"). VERIFY_SEEDS=100: with that many loads that change with time, too (one here). What is called wrong on machines
 # that are, is verify_wrong.sh.
 : "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$PWD}"
 . "$(dirname "$0")/result.inc"

@@ -4,7 +4,9 @@
 #
 # A row has the CPU, what is wrong, how that comes about, and the check that must name it. Library and model read the same tables,
 # so what the hardware does otherwise than these say stands in workload.tbl: where the machine counts for a name what belongs to another,
-# the table has a wrong code, umask or filter. A formula is wrong in metrics.tbl, which the model does not read. What no table can say of one
+# the table has a wrong code, umask or filter. A formula is wrong in metrics.tbl, which the model does not read:
+# the rates that were solved from the right one stay. With rates solved again from the wrong formula nothing would disagree, so these rows show
+# that a disagreement is noticed; that the formula is right show the rows of tests/metrics, by source. What no table can say of one
 # unit, options of the simulated machine do (common/sim/sim_options.c): twice=, narrow=, exchanged=, sticky=, idle=, split=.
 
 : "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$PWD}"
