@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Simulated machines of which one unit goes wrong: its registers cannot be read or written, its
- * events of the kernel cannot be had or read. A program that includes this is linked with
- * -Wl,--wrap=unc_machine_simulated: something stands between the gate and the model.
+ * events of the kernel cannot be had or read. unc_machine_simulated() is the test's own here: it
+ * stands between the gate and the model.
  */
 #ifndef UNC_TEST_LOSING_KIT_H
 #define UNC_TEST_LOSING_KIT_H
@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 
+#include "machine/simulator.h"
 #include "session_kit.h"
 
 enum { LOSING_REGS = 256, LOSING_EVENTS = 4096 };
@@ -121,14 +122,8 @@ static inline long losing_read(struct unc_machine *m, int fd, void *buf, size_t 
 
 /* ---- the machine */
 
-int __real_unc_machine_simulated(const char *spec, const char *node,
-				 const struct unc_table *const *tables, size_t n,
-				 struct unc_machine **out, struct unc_error *err);
-int __wrap_unc_machine_simulated(const char *spec, const char *node,
-				 const struct unc_table *const *tables, size_t n,
-				 struct unc_machine **out, struct unc_error *err);
 
-int __wrap_unc_machine_simulated(const char *spec, const char *node,
+int unc_machine_simulated(const char *spec, const char *node,
 				 const struct unc_table *const *tables, size_t n,
 				 struct unc_machine **out, struct unc_error *err)
 {
@@ -136,7 +131,7 @@ int __wrap_unc_machine_simulated(const char *spec, const char *node,
 	static const struct unc_access_methods *const ways[] = {&registers, NULL};
 	static struct unc_machine_methods methods;
 	static struct unc_machine_events events;
-	int rc = __real_unc_machine_simulated(spec, node, tables, n, out, err);
+	int rc = REAL(unc_machine_simulated)(spec, node, tables, n, out, err);
 
 	if (rc < 0)
 		return rc;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The module msr-safe in place of the kernel, for tests: a program with this file is linked with
- * --wrap=ioctl. What it does is written in the README of https://github.com/LLNL/msr-safe
- * ("ERRORS",
+ * The module msr-safe in place of the kernel, for tests: ioctl() of the program is ours. What it
+ * does is written in the README of https://github.com/LLNL/msr-safe ("ERRORS",
  * "/dev/cpu/msr_batch") and in its msr_batch.c: the whole list is checked first, and nothing is run
  * if anything is refused; then all is run, and the first error is that of the call.
  */
@@ -14,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 enum { MODULE_CPUS = 8, MODULE_MSRS = 0x2000 };
 
@@ -70,10 +70,8 @@ static inline int module_run(struct module_op *op)
 	return 0;
 }
 
-int __real_ioctl(int fd, unsigned long request, ...);
-int __wrap_ioctl(int fd, unsigned long request, ...);
 
-int __wrap_ioctl(int fd, unsigned long request, ...)
+int ioctl(int fd, unsigned long request, ...)
 {
 	struct module_list *list;
 	va_list args;
@@ -83,7 +81,7 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 	list = va_arg(args, void *);
 	va_end(args);
 	if (!module.on)
-		return __real_ioctl(fd, request, list);
+		return REAL(ioctl)(fd, request, list);
 	module.calls++;
 	module.request = request;
 	module.version = list->version;

@@ -21,31 +21,12 @@
 #include "common/uncore.h"
 #include "suite.h"
 
-/* The linker gives us the calls of these (-Wl,--wrap). */
-int __real_clock_gettime(clockid_t, struct timespec *);
-int __wrap_clock_gettime(clockid_t, struct timespec *);
-int __wrap_sigtimedwait(const sigset_t *, siginfo_t *, const struct timespec *);
-int __real_unc_session_start(struct unc_session *);
-int __wrap_unc_session_start(struct unc_session *);
-int __real_unc_session_stop(struct unc_session *);
-int __wrap_unc_session_stop(struct unc_session *);
-int __wrap_unc_session_turns(struct unc_session *, unsigned);
-int __real_unc_session_read(struct unc_session *, struct unc_value *, size_t, size_t);
-int __wrap_unc_session_read(struct unc_session *, struct unc_value *, size_t, size_t);
-int __real_unc_session_poll(struct unc_session *, struct unc_overflow *, struct unc_value *, size_t,
-			    size_t);
-int __wrap_unc_session_poll(struct unc_session *, struct unc_overflow *, struct unc_value *, size_t,
-			    size_t);
-int __wrap_unc_memory_peak(struct unc_platform *, int, double *);
-const char *__real_unc_session_reason(struct unc_session *, int);
-const char *__wrap_unc_session_reason(struct unc_session *, int);
-
 /* ---- time */
 
 static _Atomic uint64_t clock_ns;
 static uint64_t start_ns; /* then it is 10^9 s since 1970: 2001-09-09 01:46:40 in UTC */
 
-int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
+int clock_gettime(clockid_t id, struct timespec *ts)
 {
 	uint64_t ns = atomic_load(&clock_ns);
 
@@ -94,7 +75,7 @@ static void pass_time(uint64_t ns)
 	atomic_store(&clock_ns, end);
 }
 
-int __wrap_sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
 	double seconds = (double)timeout->tv_sec + (double)timeout->tv_nsec * 1e-9;
 	bool stop = ++waits == script.stop_wait;
@@ -111,24 +92,24 @@ int __wrap_sigtimedwait(const sigset_t *set, siginfo_t *info, const struct times
 
 /* ---- what the library gives */
 
-int __wrap_unc_session_turns(struct unc_session *s, unsigned ms)
+int unc_session_turns(struct unc_session *s, unsigned ms)
 {
 	turns.session = s;
 	turns.length = (uint64_t)ms * 1000000 / (unsigned)unc_session_passes(s);
 	return 0;
 }
 
-int __wrap_unc_session_start(struct unc_session *s)
+int unc_session_start(struct unc_session *s)
 {
 	turns.next = atomic_load(&clock_ns) + turns.length;
 	if (++starts > 1 && script.no_second_start)
 		return UNC_ERR_BUSY;
-	return __real_unc_session_start(s);
+	return REAL(unc_session_start)(s);
 }
 
-int __wrap_unc_session_stop(struct unc_session *s)
+int unc_session_stop(struct unc_session *s)
 {
-	int rc = __real_unc_session_stop(s);
+	int rc = REAL(unc_session_stop)(s);
 
 	stops++;
 	return script.turn_fails ? UNC_ERR_BUSY : rc;
@@ -154,31 +135,31 @@ static void interfere(struct unc_value *values, size_t n)
 	}
 }
 
-int __wrap_unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, size_t size)
+int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, size_t size)
 {
 	bool failed = script.turn_fails && stops;
-	int rc = failed ? UNC_ERR_BUSY : __real_unc_session_read(s, values, n, size);
+	int rc = failed ? UNC_ERR_BUSY : REAL(unc_session_read)(s, values, n, size);
 
 	interfere(values, rc == 0 ? n : 0);
 	return rc;
 }
 
-int __wrap_unc_session_poll(struct unc_session *s, struct unc_overflow *overflow,
+int unc_session_poll(struct unc_session *s, struct unc_overflow *overflow,
 			    struct unc_value *values, size_t n, size_t size)
 {
-	int rc = __real_unc_session_poll(s, overflow, values, n, size);
+	int rc = REAL(unc_session_poll)(s, overflow, values, n, size);
 
 	if (rc == 0 && overflow->id >= 0)
 		interfere(values, n);
 	return rc;
 }
 
-const char *__wrap_unc_session_reason(struct unc_session *s, int id)
+const char *unc_session_reason(struct unc_session *s, int id)
 {
-	return interferes(id) ? script.reason : __real_unc_session_reason(s, id);
+	return interferes(id) ? script.reason : REAL(unc_session_reason)(s, id);
 }
 
-int __wrap_unc_memory_peak(struct unc_platform *p, int socket, double *peak)
+int unc_memory_peak(struct unc_platform *p, int socket, double *peak)
 {
 	if (script.peak == 0)
 		return UNC_ERR_UNAVAILABLE;
@@ -214,7 +195,7 @@ static int run(const char *sim, const char *arguments)
 	int status = -1;
 
 	CU_ASSERT_FATAL(files[0] && files[1]);
-	__real_clock_gettime(CLOCK_MONOTONIC, &ts);
+	REAL(clock_gettime)(CLOCK_MONOTONIC, &ts);
 	/* Nobody who waits in real time for a moment of this clock is woken. */
 	start_ns = ((uint64_t)ts.tv_sec + 1000000) * 1000000000;
 	atomic_store(&clock_ns, start_ns);

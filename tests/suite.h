@@ -4,7 +4,15 @@
 #define UNC_TEST_SUITE_H
 
 #include <CUnit/CUnit.h>
+#include <dlfcn.h>
 #include <string.h>
+
+/*
+ * A test stands in for a function of the library or of the C library by defining it: the library is
+ * a shared object here (tests/libtested.la), whose calls to another file then reach the program.
+ * REAL(f) is the function behind it.
+ */
+#define REAL(f) ((__typeof__(&(f)))dlsym(RTLD_NEXT, #f))
 
 struct suite_test {
 	const char *name;

@@ -22,11 +22,9 @@ static struct {
 	unsigned long flags;
 } fake;
 
-long __real_syscall(long number, ...);
-long __wrap_syscall(long number, ...);
 
 __attribute__((no_sanitize("address"))) /* it reads six arguments, whatever there are */
-long __wrap_syscall(long number, ...)
+long syscall(long number, ...)
 {
 	long a[6];
 	va_list args;
@@ -36,7 +34,7 @@ long __wrap_syscall(long number, ...)
 		a[i] = va_arg(args, long);
 	va_end(args);
 	if (number != SYS_perf_event_open || !fake.on)
-		return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+		return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 	fake.calls++;
 	memcpy(&fake.attr, (void *)a[0], sizeof(fake.attr));
 	fake.pid = (int)a[1];

@@ -7,21 +7,17 @@
 
 static uint64_t waited; /* ns, where time does not pass by waiting */
 
-int __real_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask);
-int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask);
-int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask)
+int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask)
 {
 	naps++;
 	waited += (uint64_t)t->tv_nsec;
-	return hurried ? 0 : __real_ppoll(fds, n, t, mask);
+	return hurried ? 0 : REAL(ppoll)(fds, n, t, mask);
 }
 
-int __real_clock_gettime(clockid_t clock, struct timespec *t);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
+int clock_gettime(clockid_t clock, struct timespec *t)
 {
 	if (!hurried || clock != CLOCK_MONOTONIC_COARSE)
-		return __real_clock_gettime(clock, t);
+		return REAL(clock_gettime)(clock, t);
 	t->tv_sec = (time_t)(waited / 1000000000);
 	t->tv_nsec = (long)(waited % 1000000000);
 	return 0;

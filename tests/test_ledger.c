@@ -29,8 +29,7 @@ static unsigned writes;
 
 static void take_turn(void);
 
-int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask);
-int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask)
+int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask)
 {
 	(void)fds, (void)n, (void)mask;
 	naps++;
@@ -41,12 +40,10 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const s
 	return 0;
 }
 
-int __real_clock_gettime(clockid_t clock, struct timespec *t);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
+int clock_gettime(clockid_t clock, struct timespec *t)
 {
 	if (clock != CLOCK_MONOTONIC_COARSE)
-		return __real_clock_gettime(clock, t);
+		return REAL(clock_gettime)(clock, t);
 	t->tv_sec = (time_t)(waited / 1000000000);
 	t->tv_nsec = (long)(waited % 1000000000);
 	return 0;
@@ -54,17 +51,13 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 
 static unsigned calls, asked; /* of the system; whether a process lives */
 
-ssize_t __real_pread(int fd, void *buf, size_t size, off_t at);
-ssize_t __wrap_pread(int fd, void *buf, size_t size, off_t at);
-ssize_t __wrap_pread(int fd, void *buf, size_t size, off_t at)
+ssize_t pread(int fd, void *buf, size_t size, off_t at)
 {
 	calls++;
-	return __real_pread(fd, buf, size, at);
+	return REAL(pread)(fd, buf, size, at);
 }
 
-int __real_fcntl(int fd, int command, ...);
-int __wrap_fcntl(int fd, int command, ...);
-int __wrap_fcntl(int fd, int command, ...)
+int fcntl(int fd, int command, ...)
 {
 	va_list args;
 
@@ -72,23 +65,19 @@ int __wrap_fcntl(int fd, int command, ...)
 	void *argument = va_arg(args, void *);
 	va_end(args);
 	calls++;
-	return __real_fcntl(fd, command, argument);
+	return REAL(fcntl)(fd, command, argument);
 }
 
-int __real_kill(pid_t pid, int number);
-int __wrap_kill(pid_t pid, int number);
-int __wrap_kill(pid_t pid, int number)
+int kill(pid_t pid, int number)
 {
 	calls++;
 	asked += number == 0;
-	return __real_kill(pid, number);
+	return REAL(kill)(pid, number);
 }
 
-ssize_t __real_pwrite(int fd, const void *buf, size_t size, off_t at);
-ssize_t __wrap_pwrite(int fd, const void *buf, size_t size, off_t at);
-ssize_t __wrap_pwrite(int fd, const void *buf, size_t size, off_t at)
+ssize_t pwrite(int fd, const void *buf, size_t size, off_t at)
 {
-	ssize_t n = __real_pwrite(fd, buf, size, at);
+	ssize_t n = REAL(pwrite)(fd, buf, size, at);
 
 	calls++;
 	writes++;

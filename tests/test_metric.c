@@ -265,11 +265,9 @@ static void test_unknown_names(void)
 
 /* A formula needs the C locale, and memory for it. */
 static bool no_locale;
-locale_t __real_newlocale(int mask, const char *name, locale_t base);
-locale_t __wrap_newlocale(int mask, const char *name, locale_t base);
-locale_t __wrap_newlocale(int mask, const char *name, locale_t base)
+locale_t newlocale(int mask, const char *name, locale_t base)
 {
-	return no_locale ? (locale_t)0 : __real_newlocale(mask, name, base);
+	return no_locale ? (locale_t)0 : REAL(newlocale)(mask, name, base);
 }
 
 static void test_no_memory(void)

@@ -10,12 +10,10 @@
 
 static unsigned searches; /* for what is nearest */
 
-void __real_unc_nearest_start(struct unc_nearest *, const char *);
-void __wrap_unc_nearest_start(struct unc_nearest *, const char *);
-void __wrap_unc_nearest_start(struct unc_nearest *nearest, const char *wanted)
+void unc_nearest_start(struct unc_nearest *nearest, const char *wanted)
 {
 	searches++;
-	__real_unc_nearest_start(nearest, wanted);
+	REAL(unc_nearest_start)(nearest, wanted);
 }
 
 static size_t index_of_event(const struct unc_platform *p, const char *spec)

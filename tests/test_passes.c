@@ -45,21 +45,17 @@ static struct {
 } written;
 static uint64_t change_ns;
 
-int __real_unc_access_run(struct unc_access *a, struct unc_reg_op *ops, size_t n);
-int __wrap_unc_access_run(struct unc_access *a, struct unc_reg_op *ops, size_t n);
-int __wrap_unc_access_run(struct unc_access *a, struct unc_reg_op *ops, size_t n)
+int unc_access_run(struct unc_access *a, struct unc_reg_op *ops, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (ops[i].kind == UNC_OP_WRITE && written.n < 256)
 			written.address[written.n++] = ops[i].reg.address;
-	return __real_unc_access_run(a, ops, n);
+	return REAL(unc_access_run)(a, ops, n);
 }
 
-int __real_unc_session_end_pass(struct unc_session *s, struct unc_error *err);
-int __wrap_unc_session_end_pass(struct unc_session *s, struct unc_error *err);
-int __wrap_unc_session_end_pass(struct unc_session *s, struct unc_error *err)
+int unc_session_end_pass(struct unc_session *s, struct unc_error *err)
 {
-	int rc = __real_unc_session_end_pass(s, err);
+	int rc = REAL(unc_session_end_pass)(s, err);
 
 	step(s->platform, change_ns);
 	return rc;

@@ -5,18 +5,14 @@
  */
 #include "session_kit.h"
 
-int __real_unc_spec_parse(const struct unc_table *, const char *, struct unc_spec *,
-			  struct unc_error *);
-int __wrap_unc_spec_parse(const struct unc_table *, const char *, struct unc_spec *,
-			  struct unc_error *);
 
 static unsigned parsed;
 
-int __wrap_unc_spec_parse(const struct unc_table *t, const char *text, struct unc_spec *out,
+int unc_spec_parse(const struct unc_table *t, const char *text, struct unc_spec *out,
 			  struct unc_error *err)
 {
 	parsed++;
-	return __real_unc_spec_parse(t, text, out, err);
+	return REAL(unc_spec_parse)(t, text, out, err);
 }
 
 #define HIDDEN                                                                                     \

@@ -11,18 +11,14 @@
 #include "host/ledger_events.h"
 #include "kernel_session_kit.h"
 
-int __real_unc_kernel_encode(const struct unc_table *, const struct unc_code *,
-			     struct unc_kernel_code *, struct unc_error *);
-int __wrap_unc_kernel_encode(const struct unc_table *, const struct unc_code *,
-			     struct unc_kernel_code *, struct unc_error *);
 
 static unsigned encoded;
 
-int __wrap_unc_kernel_encode(const struct unc_table *t, const struct unc_code *code,
+int unc_kernel_encode(const struct unc_table *t, const struct unc_code *code,
 			     struct unc_kernel_code *out, struct unc_error *e)
 {
 	encoded++;
-	return __real_unc_kernel_encode(t, code, out, e);
+	return REAL(unc_kernel_encode)(t, code, out, e);
 }
 
 /* ---- which method */

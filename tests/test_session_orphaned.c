@@ -20,8 +20,7 @@ enum { BOX_CTL = 0xD04, CTL0 = 0xD10, CTL1, FILTER = 0xD14, CTR0 = 0xD16 };
 enum { FROZEN = 0x10100, CLOCKTICKS = 0x400000 };
 
 /* Who waits for the lock does not wait for real. */
-int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask);
-int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask)
+int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask)
 {
 	(void)fds, (void)n, (void)t, (void)mask;
 	return 0;
@@ -111,19 +110,15 @@ static int fail(struct unc_reg_op *ops, size_t n, int rc)
 	return rc;
 }
 
-int __real_unc_access_run(struct unc_access *, struct unc_reg_op *, size_t n);
-int __wrap_unc_access_run(struct unc_access *, struct unc_reg_op *, size_t n);
-int __wrap_unc_access_run(struct unc_access *access, struct unc_reg_op *ops, size_t n)
+int unc_access_run(struct unc_access *access, struct unc_reg_op *ops, size_t n)
 {
-	return fail(ops, n, __real_unc_access_run(access, ops, n));
+	return fail(ops, n, REAL(unc_access_run)(access, ops, n));
 }
 
-int __real_unc_access_read(struct unc_access *, struct unc_reg_op *, size_t n, struct unc_error *);
-int __wrap_unc_access_read(struct unc_access *, struct unc_reg_op *, size_t n, struct unc_error *);
-int __wrap_unc_access_read(struct unc_access *access, struct unc_reg_op *ops, size_t n,
+int unc_access_read(struct unc_access *access, struct unc_reg_op *ops, size_t n,
 			   struct unc_error *err)
 {
-	return fail(ops, n, __real_unc_access_read(access, ops, n, err));
+	return fail(ops, n, REAL(unc_access_read)(access, ops, n, err));
 }
 
 /* What cannot be restored is told, and is left to the next one. */

@@ -25,13 +25,11 @@ static void wait_ms(long n)
 static pthread_mutex_t *taken[64];
 static unsigned n_taken;
 
-int __real_pthread_mutex_lock(pthread_mutex_t *);
-int __wrap_pthread_mutex_lock(pthread_mutex_t *);
-int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
+int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
 	if (pthread_equal(pthread_self(), main_thread) && n_taken < 64)
 		taken[n_taken++] = mutex;
-	return __real_pthread_mutex_lock(mutex);
+	return REAL(pthread_mutex_lock)(mutex);
 }
 
 static uint64_t total_of(struct unc_session *s)
@@ -158,11 +156,9 @@ static void test_watch_interval(void)
 /* Whether a thread can be made. */
 static bool no_thread;
 
-int __real_unc_thread_new(pthread_t *, void *(*)(void *), void *);
-int __wrap_unc_thread_new(pthread_t *, void *(*)(void *), void *);
-int __wrap_unc_thread_new(pthread_t *thread, void *(*run)(void *), void *user)
+int unc_thread_new(pthread_t *thread, void *(*run)(void *), void *user)
 {
-	return no_thread ? EAGAIN : __real_unc_thread_new(thread, run, user);
+	return no_thread ? EAGAIN : REAL(unc_thread_new)(thread, run, user);
 }
 
 /* Nobody would look in: it does not start, and leaves nothing behind. */

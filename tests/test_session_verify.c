@@ -195,20 +195,16 @@ static void test_each_bit(void)
 /* Registers that were read and written. */
 static size_t accesses;
 
-int __real_unc_access_run(struct unc_access *, struct unc_reg_op *, size_t n);
-int __wrap_unc_access_run(struct unc_access *, struct unc_reg_op *, size_t n);
-int __wrap_unc_access_run(struct unc_access *access, struct unc_reg_op *ops, size_t n)
+int unc_access_run(struct unc_access *access, struct unc_reg_op *ops, size_t n)
 {
 	accesses += n;
-	return __real_unc_access_run(access, ops, n);
+	return REAL(unc_access_run)(access, ops, n);
 }
 
-int __real_unc_access_run_here(struct unc_access *, struct unc_reg_op *, size_t n);
-int __wrap_unc_access_run_here(struct unc_access *, struct unc_reg_op *, size_t n);
-int __wrap_unc_access_run_here(struct unc_access *access, struct unc_reg_op *ops, size_t n)
+int unc_access_run_here(struct unc_access *access, struct unc_reg_op *ops, size_t n)
 {
 	accesses += n;
-	return __real_unc_access_run_here(access, ops, n);
+	return REAL(unc_access_run_here)(access, ops, n);
 }
 
 /* What counts on as before needs no other proof: a read is an access for each counter, and within

@@ -105,31 +105,25 @@ static void check_rates(int line, const struct unc_value *v, double seconds)
  * its looks are those that have nobody to tell of a failure. */
 static unsigned looks;
 
-int __real_unc_session_look(struct unc_session *s, enum unc_extent extent, struct unc_error *err);
-int __wrap_unc_session_look(struct unc_session *s, enum unc_extent extent, struct unc_error *err);
-int __wrap_unc_session_look(struct unc_session *s, enum unc_extent extent, struct unc_error *err)
+int unc_session_look(struct unc_session *s, enum unc_extent extent, struct unc_error *err)
 {
 	looks += !err;
-	return __real_unc_session_look(s, extent, err);
+	return REAL(unc_session_look)(s, extent, err);
 }
 
 /* What a start and a change of the pass take of the machine's time, where nothing counts. */
 static uint64_t start_ns, change_ns;
 
-int __real_unc_session_program(struct unc_session *s, unsigned pass);
-int __wrap_unc_session_program(struct unc_session *s, unsigned pass);
-int __wrap_unc_session_program(struct unc_session *s, unsigned pass)
+int unc_session_program(struct unc_session *s, unsigned pass)
 {
 	if (start_ns)
 		step(s->platform, start_ns);
-	return __real_unc_session_program(s, pass);
+	return REAL(unc_session_program)(s, pass);
 }
 
-int __real_unc_session_end_pass(struct unc_session *s, struct unc_error *err);
-int __wrap_unc_session_end_pass(struct unc_session *s, struct unc_error *err);
-int __wrap_unc_session_end_pass(struct unc_session *s, struct unc_error *err)
+int unc_session_end_pass(struct unc_session *s, struct unc_error *err)
 {
-	int rc = __real_unc_session_end_pass(s, err);
+	int rc = REAL(unc_session_end_pass)(s, err);
 
 	if (change_ns)
 		step(s->platform, change_ns);

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The Debian packages: built from the tarball, looked at by lintian, installed into a copy of this machine that is gone
-# afterwards (an overlay in a name space), where debian/tests run, and taken away again.
+# The Debian packages: built from the tarball, compared with what this build installs, looked at by lintian, installed
+# into a copy of this machine that is gone afterwards (an overlay in a name space), where debian/tests run, and taken
+# away again. ALL=1: with the static library, which compiles all a second time.
 . "$(dirname "$0")/packaging.inc"
 need dpkg-buildpackage dpkg-dev
 need dh debhelper
@@ -15,8 +16,44 @@ same_version()
 # The tests of the package are those of `make check`, which has run.
 build()
 {
+	[ -n "${ALL-}" ] || export DEB_BUILD_PROFILES=pkg.libuncore.nostatic
 	cd "$tmp" && tar xf "$tarball" && cd "libuncore-$version" &&
 		DPKG_GENSYMBOLS_CHECK_LEVEL=4 DEB_BUILD_OPTIONS="nocheck parallel=$(nproc)" dpkg-buildpackage -us -uc -b
+}
+
+# Another folder, another depth, generated files out of the tarball: the code is the same, and what is installed of
+# texts and data. This build has Debian's flags in scripts/check; with others its code is not to be compared.
+has_flags()
+{
+	"$BUILD/config.status" --config | grep -qF -- "$(DEB_BUILD_MAINT_OPTIONS=hardening=+all dpkg-buildflags \
+		--get CFLAGS | sed 's|-ffile-prefix-map=[^ ]*||')"
+}
+
+same_code()
+{
+	for code in common/.libs/libuncore.so.0.0.0 common/.libs/libuncore-sim.so common/broker/uncored; do
+		for from in "$BUILD" "$tmp/libuncore-$version/build/debian"; do
+			# The note is a hash of the whole file, with what debuggers read of folders.
+			objcopy --strip-all --remove-section=.note.gnu.build-id "$from/$code" "$tmp/code" || return 1
+			[ ! -e "$tmp/code.first" ] || cmp "$tmp/code.first" "$tmp/code" || return 1
+			mv "$tmp/code" "$tmp/code.first"
+		done
+		rm "$tmp/code.first"
+	done
+}
+
+same_files()
+{
+	make -s -C "$BUILD" install DESTDIR="$tmp/ours" || return
+	prefix=$("$BUILD/config.status" --config | tr ' ' '\n' | sed -n "s/^'*--prefix=\([^']*\).*/\1/p")
+	for part in man/man1 man/man3 man/man5 man/man8 doc/libuncore libuncore bash-completion; do
+		diff -r "$tmp/ours${prefix:-/usr/local}/share/$part" "$tmp/libuncore-$version/debian/tmp/usr/share/$part" || return
+	done
+}
+
+nothing_left()
+{
+	make -s -C "$BUILD" uninstall DESTDIR="$tmp/ours" && ! find "$tmp/ours" ! -type d | grep .
 }
 
 clean_of_lintian()
@@ -26,6 +63,13 @@ clean_of_lintian()
 
 result "changelog and configure.ac agree on the version" same_version
 result "packages are built from the tarball" build
+if has_flags; then
+	result "the package's code is that of this build" same_code
+else
+	skip "the package's code is that of this build" "this build has not the flags of Debian's packages"
+fi
+result "what both install of texts and data is the same" same_files
+result "make uninstall leaves nothing" nothing_left
 if ! command -v lintian >/dev/null; then
 	skip "lintian" "no lintian; install it"
 else
