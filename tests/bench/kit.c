@@ -11,9 +11,11 @@ void die(const char *what, const char *why)
 	exit(1);
 }
 
+bool changes;
+
 void put(const char *row, const char *what, double value)
 {
-	printf("%s/%s %.6g\n", row, what, value);
+	printf("%s%s/%s %.6g\n", changes ? "changing/" : "", row, what, value);
 	fflush(stdout);
 }
 
@@ -59,6 +61,36 @@ unsigned enough(void (*call)(void *), void *user)
 	return calls;
 }
 
+static void nothing(void *unused)
+{
+	(void)unused;
+}
+
+/* The least of a thousand looks at the time. */
+static double ns_of_looking(void)
+{
+	double least = ns_of(nothing, NULL, 1), ns;
+
+	for (unsigned i = 1; i < 1000; i++)
+		least = (ns = ns_of(nothing, NULL, 1)) < least ? ns : least;
+	return least;
+}
+
+double ns_alone(void (*call)(void *), void *user)
+{
+	static double looking;
+
+	if (looking == 0)
+		looking = ns_of_looking();
+	return ns_of(call, user, 1) - looking;
+}
+
+void pass(uint64_t ns)
+{
+	if (ns)
+		(changes ? machine_sleep : machine_skip)(ns);
+}
+
 double time_of(void (*call)(void *), void *user)
 {
 	unsigned calls = enough(call, user);
@@ -85,6 +117,8 @@ struct unc_platform *open_platform(const char *root, const char *sim, const char
 struct unc_platform *open_machine(unsigned sockets)
 {
 	machine_begin(sockets);
+	if (changes)
+		machine_begin_changing();
 	return open_platform(machine_root(), "", NULL);
 }
 

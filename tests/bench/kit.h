@@ -16,8 +16,11 @@
 
 enum { RUNS = 15, MOST = 480 };
 
+/* The world is the changing one (machine.h). */
+extern bool changes;
+
 void die(const char *what, const char *why);
-/* "ROW/WHAT VALUE", a line. */
+/* "ROW/WHAT VALUE", a line; of the changing world "changing/ROW/WHAT VALUE". */
 void put(const char *row, const char *what, double value);
 
 /* CPU time of this process, of all its threads. */
@@ -26,8 +29,12 @@ double median(double run[RUNS]);
 /* ns of one call; and how many calls take 1 ms. */
 double ns_of(void (*call)(void *), void *user, unsigned calls);
 unsigned enough(void (*call)(void *), void *user);
+/* ns of one call by itself, without what looking at the time costs. */
+double ns_alone(void (*call)(void *), void *user);
 /* The median of RUNS. */
 double time_of(void (*call)(void *), void *user);
+/* Time until the next read: skipped, or in the changing world slept. */
+void pass(uint64_t ns);
 
 struct unc_platform *open_platform(const char *root, const char *sim, const char *cpu);
 /* A machine of so many sockets, and its platform. */
@@ -51,8 +58,12 @@ struct calls {
 };
 struct calls system_calls(void (*work)(unsigned), unsigned how_often);
 
+/* Reads of a session, not started yet: tight, 2 and 60 ms apart, over bare reads of its counters. */
+void report_reads(const char *row, struct unc_session *, unsigned items);
+
 /* The rows: each prints its lines. */
 void row_read(const char *row);
+void row_own(const char *row);
 void row_pci(const char *row);
 void row_mmio(const char *row);
 void row_software(const char *row);

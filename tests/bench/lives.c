@@ -108,10 +108,23 @@ void row_beside(const char *row)
 
 /* ---- what the other socket and the process have of it */
 
-void row_remote(const char *row)
+/* What a start and a stop take of 16 counters of another socket, over those of the own one. */
+static void compare_starts(const char *row, struct unc_session *far, struct unc_session *near)
 {
-	struct unc_platform *p = open_machine(2);
-	struct unc_session *s = session_of(p, 2, CHAS, 16); /* of the second one */
+	double starts[RUNS], stops[RUNS];
+
+	for (unsigned i = 0; i < RUNS; i++) {
+		double begin = ns_of(start, near, 1), end = ns_of(stop, near, 1);
+
+		starts[i] = ns_of(start, far, 1) / begin;
+		stops[i] = ns_of(stop, far, 1) / end;
+	}
+	put(row, "start_ratio", median(starts));
+	put(row, "stop_ratio", median(stops));
+}
+
+static void count_remote(const char *row, struct unc_session *s)
+{
 	struct machine_counts count[4];
 	struct unc_value v[16];
 
@@ -121,7 +134,9 @@ void row_remote(const char *row)
 	if (unc_session_read(s, v, 16, sizeof(*v)) < 0)
 		die("read", unc_session_error(s));
 	count[2] = machine_counts();
-	machine_skip(60000000);
+	pass(60000000);
+	if (changes)
+		machine_change();
 	if (unc_session_read(s, v, 16, sizeof(*v)) < 0)
 		die("read", unc_session_error(s));
 	count[3] = machine_counts();
@@ -129,7 +144,21 @@ void row_remote(const char *row)
 	put(row, "read", (double)(count[2].remote - count[1].remote));
 	put(row, "read_60ms", (double)(count[3].remote - count[2].remote));
 	put(row, "moves", (double)(count[3].moves - count[2].moves));
-	unc_session_free(s);
+	stop(s);
+}
+
+void row_remote(const char *row)
+{
+	struct unc_platform *p = open_machine(2);
+	struct unc_session *near = session_of(p, 2, 0, 16),
+			   *far = session_of(p, 2, CHAS, 16); /* of the second one */
+
+	count_remote(row, far);
+	if (!changes)
+		compare_starts(row, far, near);
+	report_reads(row, far, 16);
+	unc_session_free(near);
+	unc_session_free(far);
 	close_machine(p);
 }
 

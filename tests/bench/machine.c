@@ -25,14 +25,20 @@ enum {
 	MAX_FUNCTIONS = 64,
 	MAX_FILES = 65536,
 	MAX_MAPS = 1024,
+	MAX_GROUPS = 1024,
 	FIRST_BUS = 0x1e,
-	BUSES = 0x20
+	BUSES = 0x20,
+	CLOCK_EVENT = 1, /* CLOCKTICKS of slices, links and channels */
+	OF_UNIT = 4,     /* counters of a slice or link */
+	OF_CHANNEL = 5   /* the fixed one is the last */
 };
+static const uint64_t counter_mask = ((uint64_t)1 << 48) - 1;
 
-/* Register files that are open. Numbers of sockets and functions count from 1. */
+/* Register files, and groups of the kernel's events, that are open. Numbers of sockets, functions and
+ * groups count from 1. */
 static struct {
 	uint8_t socket, function;
-	uint16_t cpu;
+	uint16_t cpu, group;
 } file[MAX_FILES];
 
 /* Processes that are forked off have the same machine. */
@@ -54,10 +60,33 @@ static unsigned n_maps;
 static volatile uint64_t *mapped[MAX_MAPS]; /* counters */
 static unsigned n_mapped;
 static bool memory_counts;
+static uint64_t countings; /* of all of them, until now */
+static double counting_ns; /* of one */
+
+/* How a counter counts in the changing world. */
+struct rate {
+	double per_ns, part; /* of a count that is not whole yet */
+	uint64_t seen_ns;    /* the counter holds what it had counted by then */
+};
+static struct {
+	struct rate slice[MAX_SOCKETS][CHAS][OF_UNIT];
+	struct rate function[MAX_FUNCTIONS][OF_UNIT];
+	struct rate memory[MAX_MAPS];
+	struct group {
+		struct rate rate;
+		uint64_t clock, count; /* of the kernel's event, and what it stands for */
+	} group[MAX_GROUPS];
+	unsigned groups;
+	uint64_t random;
+} * changing; /* NULL: the world is steady */
 
 static struct fake_root root;
 static _Atomic uint64_t reads, writes, remote, moves, skipped;
-static unsigned loops, loops_350;
+/* Rounds of an empty loop that an access, and a remote one, take in addition. */
+static struct {
+	unsigned local, remote;
+} loops, calibrated;
+static _Thread_local bool everywhere;
 static _Thread_local unsigned here; /* the CPU that this thread runs on */
 static _Thread_local bool is_first; /* it has made the machine */
 static _Atomic unsigned at_work;    /* the CPU of the last call of any */
@@ -90,11 +119,30 @@ void machine_confine(bool confine)
 	confined = confine;
 }
 
+static uint64_t steps(struct rate *r, uint64_t ns)
+{
+	double count = r->per_ns * (double)ns + r->part;
+	uint64_t whole = (uint64_t)count;
+
+	r->part = count - (double)whole;
+	return whole;
+}
+
+/* Of a channel the last counter is a clock; the others are if CTL[4], at 0x40, says so. */
+static bool is_memory_clock(unsigned i)
+{
+	const volatile char *ctr = (const volatile char *)mapped[i];
+	unsigned k = i % OF_CHANNEL;
+
+	return k == OF_CHANNEL - 1 || ctr[0x40 - 0x8 - 4 * (int)k] == CLOCK_EVENT;
+}
+
 /* Counters in memory make a step a ns, as clocks do. */
 static void count_mapped(uint64_t ns)
 {
 	for (unsigned i = 0; i < n_mapped; i++)
-		*mapped[i] += ns;
+		*mapped[i] +=
+			changing && !is_memory_clock(i) ? steps(&changing->memory[i], ns) : ns;
 }
 
 void machine_skip(uint64_t ns)
@@ -106,6 +154,24 @@ void machine_skip(uint64_t ns)
 static uint64_t ns_of(const struct timespec *t)
 {
 	return (uint64_t)t->tv_sec * 1000000000 + (uint64_t)t->tv_nsec;
+}
+
+static int real_time(clockid_t id, struct timespec *t)
+{
+	static int (*next)(clockid_t, struct timespec *);
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "clock_gettime");
+	return next(id, t);
+}
+
+/* The machine's, of which nothing is set going. */
+static uint64_t time_now(void)
+{
+	struct timespec t;
+
+	real_time(CLOCK_MONOTONIC, &t);
+	return ns_of(&t) + skipped;
 }
 
 void machine_stand_still(void)
@@ -162,7 +228,7 @@ int open(const char *path, int flags, ...)
 int close(int fd)
 {
 	if (fd >= 0 && fd < MAX_FILES)
-		file[fd].socket = file[fd].function = 0;
+		file[fd].socket = file[fd].function = file[fd].group = 0;
 	return (int)syscall(SYS_close, fd);
 }
 
@@ -179,29 +245,72 @@ static void notice(void)
 static void take_time(_Atomic uint64_t *by, unsigned socket)
 {
 	++*by;
-	remote += socket && socket - 1 != here / CPUS;
+	bool far = socket && !everywhere && socket - 1 != here / CPUS;
+
+	remote += far;
 	notice();
-	for (unsigned i = 0; i < loops; i++)
+	for (unsigned i = far ? loops.remote : loops.local; i > 0; i--)
 		__asm__ volatile("");
 }
 
-/* Counters count while their controls select an event: CTL[4] and CTR[4] of a slice at 2 and 8. */
-static void count_msr(uint64_t *of_socket, unsigned at)
+/* What a counter that has such an event as its control's lowest byte has counted since it was last
+ * asked for. */
+static uint64_t counted(struct rate *r, unsigned event)
 {
-	if (at >= 0x2000 && (at & 0xf) >= 8 && (at & 0xf) < 12)
-		of_socket[at] += (of_socket[at - 6] & 0xff) != 0;
+	uint64_t now, before;
+
+	if (!changing)
+		return event != 0;
+	now = time_now();
+	before = r->seen_ns;
+	r->seen_ns = now;
+	return !event ? 0 : event == CLOCK_EVENT ? now - before : steps(r, now - before);
+}
+
+/* Counters count while their controls select an event: CTL[4] and CTR[4] of a slice at 2 and 8. */
+static bool is_slice_counter(unsigned at)
+{
+	return at >= 0x2000 && at < 0x2000 + 0x10 * CHAS && (at & 0xf) >= 8 && (at & 0xf) < 12;
+}
+
+static void count_msr(unsigned socket, unsigned at)
+{
+	uint64_t *msr = all->msr[socket];
+	struct rate *rate = NULL;
+
+	if (!is_slice_counter(at))
+		return;
+	if (changing)
+		rate = &changing->slice[socket][(at >> 4) & 0xff][at & 3];
+	msr[at] = (msr[at] + counted(rate, msr[at - 6] & 0xff)) & counter_mask;
 }
 
 /* Of a UPI link: CTR[4] at 0x320, CTL[4] at 0x350. */
-static void count_link(unsigned char *config, unsigned at)
+static void count_link(unsigned function, unsigned at)
 {
+	unsigned char *config = all->pci[function].config;
 	uint64_t counter;
 
-	if (at < 0x320 || at >= 0x340 || at & 7 || !config[at + 0x30])
+	if (at < 0x320 || at >= 0x340 || at & 7)
 		return;
 	memcpy(&counter, config + at, sizeof(counter));
-	counter++;
+	counter += counted(changing ? &changing->function[function][(at - 0x320) / 8] : NULL,
+			   config[at + 0x30]);
+	counter &= counter_mask;
 	memcpy(config + at, &counter, sizeof(counter));
+}
+
+/* By time a counter counts for its control until that is written, or the counter. */
+static void settle_msr(unsigned socket, unsigned at)
+{
+	if (changing)
+		count_msr(socket, is_slice_counter(at) ? at : at + 6);
+}
+
+static void settle_link(unsigned function, unsigned at)
+{
+	if (changing)
+		count_link(function, at < 0x350 ? at : at - 0x30);
 }
 
 /* The word at a physical address, where the library has mapped it. */
@@ -219,7 +328,7 @@ static void map_counters(char *at, uint64_t address, size_t length)
 	static const unsigned counters[] = {0x8, 0x10, 0x18, 0x20, 0x38};
 
 	for (uint64_t page = 0; page < length; page += 4096)
-		for (unsigned i = 0; i < 5 && ((address + page) & 0x7fff) == 0x2000; i++)
+		for (unsigned i = 0; i < OF_CHANNEL && ((address + page) & 0x7fff) == 0x2000; i++)
 			mapped[n_mapped++] =
 				(volatile uint64_t *)(void *)(at + page + 0x800 + counters[i]);
 }
@@ -243,10 +352,10 @@ ssize_t pread(int fd, void *buf, size_t size, off_t at)
 		return -1;
 	}
 	if (socket && at < N_MSRS && size == 8) {
-		count_msr(all->msr[socket - 1], (unsigned)at);
+		count_msr(socket - 1, (unsigned)at);
 		memcpy(buf, &all->msr[socket - 1][at], 8);
 	} else if (function && (size_t)at + size <= CONFIG_SIZE) {
-		count_link(all->pci[function - 1].config, (unsigned)at);
+		count_link(function - 1, (unsigned)at);
 		memcpy(buf, all->pci[function - 1].config + at, size);
 	} else {
 		return syscall(SYS_pread64, fd, buf, size, at);
@@ -263,14 +372,48 @@ ssize_t pwrite(int fd, const void *buf, size_t size, off_t at)
 		errno = ENXIO;
 		return -1;
 	}
-	if (socket && at < N_MSRS && size == 8)
+	if (socket && at < N_MSRS && size == 8) {
+		settle_msr(socket - 1, (unsigned)at);
 		memcpy(&all->msr[socket - 1][at], buf, 8);
-	else if (function && (size_t)at + size <= CONFIG_SIZE)
+	} else if (function && (size_t)at + size <= CONFIG_SIZE) {
+		settle_link(function - 1, (unsigned)at);
 		memcpy(all->pci[function - 1].config + at, buf, size);
-	else
+	} else {
 		return syscall(SYS_pwrite64, fd, buf, size, at);
+	}
 	take_time(&writes, socket);
 	return (ssize_t)size;
+}
+
+/* An event of the kernel's clock counts at the group's rate. It is the only one of its group here. */
+static void count_group(struct group *g, uint64_t *clock)
+{
+	g->count += steps(&g->rate, *clock - g->clock);
+	g->clock = *clock;
+	*clock = g->count;
+}
+
+ssize_t read(int fd, void *buf, size_t size)
+{
+	ssize_t n = syscall(SYS_read, fd, buf, size);
+	unsigned group = changing && fd >= 0 && fd < MAX_FILES ? file[fd].group : 0;
+	uint64_t head[4]; /* events, time enabled, time running, the event */
+
+	if (!group || n < (ssize_t)sizeof(head))
+		return n;
+	memcpy(head, buf, sizeof(head));
+	count_group(&changing->group[group - 1], &head[3]);
+	memcpy(buf, head, sizeof(head));
+	return n;
+}
+
+static void remember_group(long fd)
+{
+	if (!changing || fd < 0 || fd >= MAX_FILES)
+		return;
+	if (changing->groups == MAX_GROUPS)
+		fake_die("too many groups");
+	file[fd].group = (uint16_t)++changing->groups;
 }
 
 /* A PMU of the tree is none of the kernel that runs: its events are made of its clock, which every
@@ -296,7 +439,11 @@ long syscall(long number, ...)
 		a[0] = (long)&clock_event;
 		a[2] = 0;
 	}
-	return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	long rc = next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+
+	if (number == SYS_perf_event_open)
+		remember_group(rc);
+	return rc;
 }
 
 /* ---- CPUs: those of the machine, of which a thread runs on the lowest that it is bound to */
@@ -384,21 +531,22 @@ int nanosleep(const struct timespec *time, struct timespec *left)
 
 int clock_gettime(clockid_t id, struct timespec *t)
 {
-	static int (*next)(clockid_t, struct timespec *);
 	static uint64_t counted;
+	/* Counting is to take no time. In the changing world who looks again whether a counter moves
+	   finds that it does, and the time is told: machine_counting_ns(). */
+	const uint64_t often = changing ? 0 : 20000;
 
 	notice();
-	if (!next)
-		*(void **)&next = dlsym(RTLD_NEXT, "clock_gettime");
-	int rc = next(id, t);
+	int rc = real_time(id, t);
 
 	if (id == CLOCK_PROCESS_CPUTIME_ID || id == CLOCK_THREAD_CPUTIME_ID)
 		return rc;
 	uint64_t now = stands ? stands += 50 : ns_of(t);
 
-	if (memory_counts && now - counted > 20000) { /* counting is to take no time */
+	if (memory_counts && now - counted > often) {
 		count_mapped(counted ? now - counted : 0);
 		counted = now;
+		countings++;
 	}
 	now += skipped;
 	t->tv_sec = (time_t)(now / 1000000000);
@@ -416,35 +564,151 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* How often the empty loop is run for one access to take ACCESS_NS: the best of some tries, for
- * what else the machine does only makes it slower. */
+/* What the empty loop is run for an access to take its time: the best of some tries, for what else the
+ * machine does only makes it slower. A counter is read, of which nobody has the control. */
 static void calibrate(void)
 {
 	enum { TRIES = 30, N = 1000 };
 	uint64_t best[2] = {UINT64_MAX, UINT64_MAX}, value;
 	static const unsigned length[2] = {0, 1000};
 	int fd = open(fake_path(&root, "/dev/cpu/0/msr"), O_RDONLY | O_CLOEXEC);
+	uint64_t *msr = all->msr[0];
+	const off_t at = changing ? 0x2008 : 0x2000;
 
+	msr[0x2002] = changing ? CLOCK_EVENT + 1 : 0;
 	for (unsigned i = 0; i < TRIES; i++)
 		for (unsigned k = 0; k < 2; k++) {
-			loops = length[k];
+			loops.local = length[k];
 			uint64_t begin = cpu_ns();
 
 			for (unsigned n = 0; n < N; n++)
-				if (pread(fd, &value, 8, 0x2000) != 8)
+				if (pread(fd, &value, 8, at) != 8)
 					fake_die("msr");
 			uint64_t took = cpu_ns() - begin;
 
 			best[k] = took < best[k] ? took : best[k];
 		}
 	close(fd);
-	loops_350 = (unsigned)(((double)ACCESS_NS * N - (double)best[0]) * length[1] /
-			       (double)(best[1] - best[0]));
+	msr[0x2002] = msr[0x2008] = 0;
+	const double round = (double)(best[1] - best[0]) / length[1], own = (double)best[0];
+
+	calibrated.local = (unsigned)(((double)ACCESS_NS * N - own) / round);
+	calibrated.remote = (unsigned)(((double)REMOTE_NS * N - own) / round);
 }
 
 void machine_delay(unsigned ns)
 {
-	loops = ns ? loops_350 : 0;
+	loops = calibrated;
+	if (!ns)
+		loops.local = loops.remote = 0;
+}
+
+void machine_everywhere(bool is)
+{
+	everywhere = is;
+}
+
+/* ---- the changing world */
+
+/* 0.5 to 2, as often below 1 as above. */
+static double draw_factor(void)
+{
+	uint64_t x = changing->random += 0x9e3779b97f4a7c15; /* splitmix64 */
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+	x = (x ^ x >> 27) * 0x94d049bb133111eb;
+	x ^= x >> 31;
+	double half = 0.5 + (double)(x >> 12) / (double)((uint64_t)1 << 53);
+
+	return x & 1 ? half : 1 / half;
+}
+
+/* 10 million to a billion counts a second: one that would leave that goes the other way. */
+static void change(struct rate *r)
+{
+	double factor = draw_factor(), next = r->per_ns * factor;
+
+	r->per_ns = next < 0.01 || next > 1 ? r->per_ns / factor : next;
+}
+
+/* Calls for all counters that there are, in an order that is always the same. */
+static void each_rate(void (*call)(struct rate *))
+{
+	for (unsigned i = 0; i < n_cpus / CPUS; i++)
+		for (unsigned k = 0; k < CHAS * OF_UNIT; k++)
+			call(&changing->slice[i][k / OF_UNIT][k % OF_UNIT]);
+	for (unsigned k = 0; k < n_pci * OF_UNIT; k++)
+		call(&changing->function[k / OF_UNIT][k % OF_UNIT]);
+	for (unsigned i = 0; i < MAX_MAPS; i++)
+		call(&changing->memory[i]);
+	for (unsigned i = 0; i < MAX_GROUPS; i++)
+		call(&changing->group[i].rate);
+}
+
+static void begin_rate(struct rate *r)
+{
+	*r = (struct rate){.per_ns = 0.1, .seen_ns = time_now()};
+	for (unsigned i = 0; i < 8; i++)
+		change(r);
+}
+
+void machine_begin_changing(void)
+{
+	changing = mmap(NULL, sizeof(*changing), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			-1, 0);
+	if (changing == MAP_FAILED)
+		fake_die("mmap");
+	changing->random = 1;
+	each_rate(begin_rate);
+	calibrate();
+	loops = calibrated;
+}
+
+/* The best of some tries. */
+static void calibrate_counting(void)
+{
+	enum { TRIES = 30, N = 1000 };
+	uint64_t best = UINT64_MAX;
+
+	for (unsigned i = 0; i < TRIES; i++) {
+		uint64_t begin = cpu_ns();
+
+		for (unsigned n = 0; n < N; n++)
+			count_mapped(0);
+		uint64_t took = cpu_ns() - begin;
+
+		best = took < best ? took : best;
+	}
+	counting_ns = (double)best / N;
+}
+
+double machine_counting_ns(void)
+{
+	return (double)countings * counting_ns;
+}
+
+void machine_change(void)
+{
+	struct timespec now;
+
+	if (memory_counts && counting_ns == 0)
+		calibrate_counting();
+	for (unsigned i = 0; i < n_cpus / CPUS; i++)
+		for (unsigned k = 0; k < CHAS * OF_UNIT; k++)
+			count_msr(i, 0x2008 + 0x10 * (k / OF_UNIT) + k % OF_UNIT);
+	for (unsigned i = 0; i < n_pci * OF_UNIT; i++)
+		count_link(i / OF_UNIT, 0x320 + 8 * (i % OF_UNIT));
+	if (memory_counts)
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	each_rate(change);
+}
+
+void machine_sleep(uint64_t ns)
+{
+	struct timespec left = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+
+	while (syscall(SYS_nanosleep, &left, &left) < 0)
+		continue;
 }
 
 /* ---- what a kernel shows: functions and offsets of Intel 817509-001 */
@@ -593,11 +857,14 @@ void machine_begin(unsigned sockets)
 	for (unsigned i = 0; i < sockets; i++)
 		all->msr[i][0x2ffe] = CHAS;
 	calibrate();
-	loops = loops_350;
+	loops = calibrated;
 }
 
 void machine_end(void)
 {
+	if (changing)
+		munmap(changing, sizeof(*changing));
+	changing = NULL;
 	munmap(all, sizeof(*all));
 	fake_free(&root);
 }

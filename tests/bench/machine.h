@@ -3,8 +3,13 @@
  * An Emerald Rapids that is measured on: files of a kernel below a temporary folder, and registers in
  * the memory of this process. open(), pread(), pwrite(), mmap() and clock_gettime() of whatever
  * library is linked in go through machine.c, so that it serves every version of libuncore alike.
- * Each access to a register takes as long as it does by the msr driver. Counters count when they
- * are read; those in mapped memory when somebody looks at the clock.
+ * Each access to a register takes as long as it does by the msr driver, which interrupts a CPU of
+ * the other socket if the caller runs on this one. Two worlds:
+ *
+ *   steady     a counter makes the same step each time that it is read; those in mapped memory
+ *              count nanoseconds when somebody looks at the clock. Time is skipped.
+ *   changing   a counter counts by time, at a rate of its own that machine_change() multiplies by
+ *              0.5 to 2. Who wants time to pass sleeps (machine_sleep()).
  */
 #ifndef UNC_BENCH_MACHINE_H
 #define UNC_BENCH_MACHINE_H
@@ -14,12 +19,12 @@
 
 #include "uncore.h"
 
-enum { CHAS = 60, CPUS = 32, MAX_SOCKETS = 8, ACCESS_NS = 350 };
+enum { CHAS = 60, CPUS = 32, MAX_SOCKETS = 8, ACCESS_NS = 350, REMOTE_NS = 3000 };
 
 struct machine_counts {
 	uint64_t reads, writes;
-	uint64_t remote; /* by a thread that is not bound to a CPU of the socket; of the first one,
-			    where threads run that are not bound, there are none */
+	uint64_t remote; /* to MSRs, by a thread that does not run on their socket: a thread that is
+			    not bound runs on the first one */
 	uint64_t
 		moves; /* changes to a CPU that is not the first: calls there, for the time, for its
 			    number or for a register, behind one by a thread on another CPU */
@@ -39,8 +44,11 @@ const char *machine_root(void);
 
 /* Of all accesses until now. */
 struct machine_counts machine_counts(void);
-/* ns of CPU time that an access takes from now on, beside its own: 0 or ACCESS_NS. */
+/* ns of CPU time that an access takes from now on: ACCESS_NS, and REMOTE_NS one that is remote; or 0:
+ * its own alone. */
 void machine_delay(unsigned ns);
+/* Accesses of this thread are remote to no socket: for the least that a read could cost. */
+void machine_everywhere(bool);
 /* Counters in mapped memory move from now on when somebody looks at the clock. */
 void machine_memory_counts(void);
 /* A CPU, of which threads are moved away, goes offline; -1: all are online. */
@@ -51,6 +59,16 @@ void machine_confine(bool);
  * step of 50 ns each time that somebody looks at them. */
 void machine_skip(uint64_t ns);
 void machine_stand_still(void);
+
+/* The world becomes the changing one. Rates are drawn by a fixed seed, and are the same whatever
+ * reads the counters. Clocks keep theirs: an uncore's clock does not follow its traffic. */
+void machine_begin_changing(void);
+/* Each counter's rate is multiplied by a factor from 0.5 to 2. */
+void machine_change(void);
+/* CPU time that went into the counting of counters in memory: none of a library's. */
+double machine_counting_ns(void);
+/* The process really sleeps. */
+void machine_sleep(uint64_t ns);
 
 /* A counter to be read without a library: by pread() of a descriptor, or in memory. */
 struct machine_counter {

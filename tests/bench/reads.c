@@ -11,7 +11,8 @@
 struct reading {
 	struct unc_session *session;
 	unsigned items;
-	uint64_t apart; /* ns between two */
+	uint64_t apart;                  /* ns between two */
+	uint64_t looks, accesses, moves; /* of the session, until now; machine_counts() */
 	struct machine_counter counter[MOST];
 	unsigned counters;
 	bool stamps;
@@ -24,7 +25,7 @@ static void read_session(void *user)
 	struct reading *r = user;
 	static struct unc_value v[MOST];
 
-	if (r->apart)
+	if (r->apart && !changes)
 		machine_skip(r->apart);
 	if (unc_session_read(r->session, v, r->items, sizeof(*v)) < 0)
 		die("read", unc_session_error(r->session));
@@ -33,13 +34,15 @@ static void read_session(void *user)
 			die("read", unc_session_reason(r->session, (int)i));
 }
 
-/* The floor: each counter once, and one look at the clock a unit, or as many as the library takes. */
+/* The floor: each counter once, by somebody who is near to it, and one look at the clock a unit, or as
+ * many as the library takes. */
 static void read_bare(void *user)
 {
 	struct reading *r = user;
 	struct timespec t;
 	uint64_t value, sum = 0;
 
+	machine_everywhere(true);
 	for (unsigned i = 0; i < r->counters; i++) {
 		const struct machine_counter *c = &r->counter[i];
 
@@ -53,29 +56,86 @@ static void read_bare(void *user)
 			sum += (uint64_t)t.tv_nsec;
 		}
 	}
+	machine_everywhere(false);
 	r->sum += sum;
+}
+
+/* Reads of the session, with what is counted meanwhile. */
+static double counted(double (*measure)(void (*)(void *), void *, unsigned), struct reading *r,
+		      unsigned calls)
+{
+	struct machine_counts before = machine_counts(), after;
+	double ns = measure(read_session, r, calls);
+
+	after = machine_counts();
+	r->looks += calls;
+	r->accesses += after.reads - before.reads;
+	r->moves += after.moves - before.moves;
+	return ns;
+}
+
+static double alone(void (*call)(void *), void *user, unsigned calls)
+{
+	double counting = machine_counting_ns(), ns = ns_alone(call, user);
+
+	(void)calls; /* one */
+	return ns - (machine_counting_ns() - counting);
+}
+
+/* ns of a read: of the session, and of what it costs at least. */
+struct cost {
+	double session, bare;
+};
+
+/* Each in a tight loop: time is skipped. */
+static void measure_steady(struct reading *r, struct cost run[RUNS])
+{
+	unsigned session_calls = enough(read_session, r), bare_calls = enough(read_bare, r);
+
+	counted(ns_of, r, 100);
+	for (unsigned i = 0; i < RUNS; i++) {
+		run[i].session = ns_of(read_session, r, session_calls);
+		run[i].bare = ns_of(read_bare, r, bare_calls);
+	}
+}
+
+/* Time passes, with the floor in the middle of it, so that both find the caches as a wait leaves them;
+ * each is measured alone. */
+static void measure_changing(struct reading *r, struct cost run[RUNS])
+{
+	const unsigned calls = r->apart >= 60000000 ? 5 : r->apart ? 20 : 50;
+
+	for (unsigned i = 0; i < RUNS; i++) {
+		run[i] = (struct cost){0};
+		for (unsigned k = 0; k < calls; k++) {
+			pass(r->apart / 2);
+			run[i].bare += alone(read_bare, r, 1) / calls;
+			pass(r->apart / 2);
+			run[i].session += counted(alone, r, 1) / calls;
+			machine_change();
+		}
+	}
 }
 
 /* They take turns, so that what else this computer does meets both alike. */
 static void report(const char *row, struct reading *r)
 {
+	struct cost run[RUNS];
 	double session[RUNS], bare[RUNS], ratio[RUNS];
-	unsigned session_calls = enough(read_session, r), bare_calls = enough(read_bare, r);
-	struct machine_counts before = machine_counts(), after;
 
-	for (unsigned i = 0; i < 100; i++)
-		read_session(r);
-	after = machine_counts();
+	r->looks = r->accesses = r->moves = 0;
+	(changes ? measure_changing : measure_steady)(r, run);
 	for (unsigned i = 0; i < RUNS; i++) {
-		session[i] = ns_of(read_session, r, session_calls);
-		bare[i] = ns_of(read_bare, r, bare_calls);
+		session[i] = run[i].session;
+		bare[i] = run[i].bare;
 		ratio[i] = session[i] / bare[i];
 	}
 	put(row, "ratio", median(ratio));
 	put(row, "session_ns", median(session));
 	put(row, "floor_ns", median(bare));
-	if (after.reads != before.reads) /* loads cannot be seen */
-		put(row, "accesses", (double)(after.reads - before.reads) / 100 / r->counters);
+	if (r->accesses) /* loads cannot be seen */
+		put(row, "accesses", (double)r->accesses / (double)r->looks / r->counters);
+	put(row, "moves", (double)r->moves / (double)r->looks);
 }
 
 /* Of a session that runs. */
@@ -87,7 +147,9 @@ static struct reading *reading_again(struct unc_session *s, unsigned items)
 	r.counters = machine_counters(s, r.counter, MOST);
 	if (!r.counters)
 		die("plan", "no counter is read");
-	machine_skip(60000000);
+	pass(60000000);
+	if (changes)
+		machine_change();
 	return &r;
 }
 
@@ -97,7 +159,7 @@ static struct reading *reading_of(struct unc_session *s, unsigned items)
 	return reading_again(s, items);
 }
 
-static void report_all(const char *row, struct unc_session *s, unsigned items)
+void report_reads(const char *row, struct unc_session *s, unsigned items)
 {
 	static const struct {
 		const char *name;
@@ -123,9 +185,20 @@ void row_read(const char *row)
 		struct unc_session *s = session_of(p, 2, 0, sizes[i]);
 
 		snprintf(name, sizeof(name), "%s/%u", row, sizes[i]);
-		report_all(name, s, sizes[i]);
+		report_reads(name, s, sizes[i]);
 		unc_session_free(s);
 	}
+	close_machine(p);
+}
+
+/* 120 of the socket on which the caller runs: no thread of another one is woken. */
+void row_own(const char *row)
+{
+	struct unc_platform *p = open_machine(1);
+	struct unc_session *s = session_of(p, 1, 0, 2 * CHAS);
+
+	report_reads(row, s, 2 * CHAS);
+	unc_session_free(s);
 	close_machine(p);
 }
 
@@ -137,7 +210,7 @@ void row_pci(const char *row)
 	struct unc_platform *p = open_machine(2);
 	struct unc_session *s = session_with(p, events, 4);
 
-	report_all(row, s, 4);
+	report_reads(row, s, 4);
 	unc_session_free(s);
 	close_machine(p);
 }
@@ -152,7 +225,7 @@ void row_mmio(const char *row)
 	char name[64];
 
 	machine_memory_counts();
-	report_all(row, s, 4);
+	report_reads(row, s, 4);
 	struct reading *r = reading_again(s, 4);
 	r->together = 16;
 	snprintf(name, sizeof(name), "%s/needed", row);
@@ -170,16 +243,14 @@ void row_software(const char *row)
 	struct unc_platform *p = open_machine(2);
 	struct unc_session *s = session_of(p, 2, 0, 120);
 	struct reading *r = reading_of(s, 120);
+	struct cost run[RUNS];
 	double more[RUNS];
 
 	machine_delay(0);
 	r->stamps = false;
-	unsigned session_calls = enough(read_session, r), bare_calls = enough(read_bare, r);
-
+	(changes ? measure_changing : measure_steady)(r, run);
 	for (unsigned i = 0; i < RUNS; i++)
-		more[i] =
-			(ns_of(read_session, r, session_calls) - ns_of(read_bare, r, bare_calls)) /
-			120;
+		more[i] = (run[i].session - run[i].bare) / 120;
 	put(row, "ns", median(more));
 	unc_session_free(s);
 	close_machine(p);
