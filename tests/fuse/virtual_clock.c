@@ -8,6 +8,8 @@
  *                        one of so many looks at the clock takes 0 to LONGEST ns, half of them
  *                        before it, half behind it: of a machine simulated in the process each
  *                        access, and what its time is taken for, is such a look
+ *   VIRTUAL_WAKES=FILE   two words of 64 bits that are counted up: how often a thread that waited
+ *                        went on because its time had come, and because another one woke it
  *
  * Who waits moves the clock to the end of the wait at once, or to what happens at the machine
  * before it. Who waits for a child does not: the child lives in the same time, and moves it. A
@@ -29,6 +31,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -57,7 +60,9 @@ static struct waiter {
 	pid_t thread;
 } waiter[MAX_WAITERS];
 static unsigned awake;
-static pthread_key_t awake_key; /* not NULL: the thread is one of them */
+static pthread_key_t awake_key;    /* not NULL: the thread is one of them */
+static _Atomic uint64_t *woken_by; /* NULL: nobody asks */
+enum { BY_TIME, BY_THREAD };
 
 /* ---- the machine's time */
 
@@ -67,6 +72,27 @@ static void asleep(void *unused)
 	pthread_mutex_lock(&lock);
 	awake -= awake > 0;
 	pthread_mutex_unlock(&lock);
+}
+
+static void count_wakes(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	void *at = MAP_FAILED;
+
+	if (fd >= 0 && ftruncate(fd, 2 * sizeof(*woken_by)) == 0)
+		at = mmap(NULL, 2 * sizeof(*woken_by), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (at == MAP_FAILED) {
+		fprintf(stderr, "virtual_clock: %s: %s\n", path, strerror(errno));
+		_exit(125);
+	}
+	woken_by = at;
+	close(fd);
+}
+
+static void woke(int by)
+{
+	if (woken_by)
+		woken_by[by]++;
 }
 
 static void __attribute__((constructor)) begin(void)
@@ -82,6 +108,8 @@ static void __attribute__((constructor)) begin(void)
 		_exit(125);
 	}
 	crowd_join();
+	if ((text = getenv("VIRTUAL_WAKES")) && *text)
+		count_wakes(text);
 	if ((text = getenv("VIRTUAL_DELAYS")) && *text &&
 	    sscanf(text, "%" SCNu64 "%" SCNu64 "%" SCNu64, &delays.state, &delays.one_in,
 		   &delays.longest) != 3) {
@@ -368,6 +396,8 @@ static void sleep_until(uint64_t target)
 {
 	bool counts = pthread_getspecific(awake_key) != NULL, wheel = take_wheel();
 
+	if (machine_time() < target)
+		woke(BY_TIME);
 	if (!wheel) {
 		size_t i = enter(target, NULL, NULL);
 
@@ -570,6 +600,7 @@ static int wait_for(pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t deadl
 {
 	size_t i = enter(deadline, cond, mutex);
 	struct timespec look;
+	bool over = is_over(deadline);
 	int rc = ETIMEDOUT;
 
 	for (long ms = 1; rc == ETIMEDOUT && !is_over(deadline); ms += ms < MOST_MS ? ms : 0) {
@@ -579,6 +610,8 @@ static int wait_for(pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t deadl
 			rc = woken(i) ? 0 : ETIMEDOUT;
 	}
 	leave(i, rc == ETIMEDOUT);
+	if (!over)
+		woke(rc == ETIMEDOUT ? BY_TIME : BY_THREAD);
 	return rc;
 }
 
