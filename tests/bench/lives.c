@@ -287,6 +287,10 @@ void row_open(const char *row)
 		put(name, "opens", one.opens - none.opens);
 		put(name, "calls", one.all - none.all);
 		put(name, "ms", ns_of(open_once, NULL, 5) / 1e6);
+		struct machine_counts before = machine_counts();
+
+		open_once(NULL);
+		put(name, "remote", (double)(machine_counts().remote - before.remote));
 	}
 	machine_end();
 }
