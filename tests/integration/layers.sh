@@ -37,6 +37,16 @@ printf '%s\n' common/*/*.h common/*/*.c | cut -d/ -f2 | sort -u >"$work/folders"
 cut -d' ' -f1 "$work/allowed" | sort -u | comm -3 - "$work/folders" >"$work/wrong"
 result "the table of HACKING.md has each folder of common/, and no other" "$work/wrong"
 
+# What git tracks of a folder, or what would be: generated files have other names.
+awk -F'|' '/^\| folder /{on = 1; next} on && !/^\|/{exit} on && /`/ {split($2, name, "`"); print name[2], $5 + 0}' \
+	HACKING.md | while read -r folder most; do
+	has=$(find "common/$folder" -type f \( -name '*.[ch]' -o -name '*.inc' -o -name '*.in' -o -path '*/completion/*' \) \
+		! -name '*-stubs.c' -exec cat {} + | wc -l)
+	echo "# $folder: $has lines of $most" >&2
+	[ "$has" -le "$most" ] || echo "common/$folder has $has lines, more than the $most of HACKING.md"
+done >"$work/wrong"
+result "no folder of common/ has more lines than HACKING.md says" "$work/wrong"
+
 awk '$1 != $2' "$work/allowed" | tsort >/dev/null 2>"$work/wrong"
 result "the table has no circle" "$work/wrong"
 
