@@ -1,486 +1,97 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A simulated machine as files: what the kernel shows of its CPUs, MSRs, PCI functions and
- * memory, so that the real back ends run with real system calls.
+ * A simulated machine as files of the kernel (machine_files.c), so that the real back ends run with
+ * real system calls.
  *
  *   fuse_machine "CPU[,option=value]..." MOUNTPOINT      serves until it is unmounted
- *
- * MSRs and configuration space go to the registers of the machine. /dev/mem can be read and
- * mapped, but the kernel makes a mapping a copy of the moment: counters there move, and writes
- * arrive, only for a process with tests/fuse/live_machine.c. Beside what a kernel shows there are,
- * at the top:
- *
- *   clock     seconds since the machine was switched on; with clock=step, "2.5" written to it
- *             moves it on by so many (tests/fuse/virtual_clock.c makes it a process's own time)
- *   tsc       ticks of its TSC
- *   control   faults, neighbours and signals: see room.h
- *   log       accesses to registers
- *   left      registers that processes have written and that do not hold what they did before:
- *             "PATH OFFSET VALUE BEFORE"; counters are left out
- *   memory    physical memory as it is now, to read and to write
  */
 #define FUSE_USE_VERSION 31
-#include <errno.h>
 #include <fuse.h>
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "../built.h"
 #include "machine.h"
 
+/* It is told who asks. */
 static struct machine *machine(void)
 {
-	return fuse_get_context()->private_data;
-}
+	struct machine *m = fuse_get_context()->private_data;
 
-/* ---- paths */
-
-static const char *const directories[] = {
-	"/",
-	"/proc",
-	"/sys",
-	"/sys/devices",
-	"/sys/devices/system",
-	"/sys/devices/system/cpu",
-	"/sys/devices/system/node",
-	"/sys/bus",
-	"/sys/bus/pci",
-	"/sys/bus/pci/devices",
-	"/dev",
-	"/dev/cpu",
-	NULL,
-};
-
-static bool is_directory(const struct machine *m, const char *path)
-{
-	char probe[512];
-	struct node node = {0};
-	unsigned cpu;
-	int used = 0;
-
-	for (size_t i = 0; directories[i]; i++)
-		if (strcmp(path, directories[i]) == 0)
-			return true;
-	if (room_text_below(m->room, path))
-		return true;
-	if ((sscanf(path, "/dev/cpu/%u%n", &cpu, &used) == 1 && !path[used]) ||
-	    (sscanf(path, "/sys/devices/system/cpu/cpu%u%n", &cpu, &used) == 1 && !path[used]) ||
-	    (sscanf(path, "/sys/devices/system/cpu/cpu%u/topology%n", &cpu, &used) == 1 && used &&
-	     !path[used]))
-		return cpu < machine_cpus(m);
-	if (sscanf(path, "/sys/devices/system/node/node%u%n", &cpu, &used) == 1 && !path[used])
-		return cpu < m->sim->machine.clusters * (unsigned)m->top.n_sockets;
-	if (sscanf(path, "/sys/devices/system/cpu/cpu%u/cache%n", &cpu, &used) == 1 && used &&
-	    (!path[used] || strcmp(path + used, "/index3") == 0))
-		return cpu < machine_cpus(m);
-	snprintf(probe, sizeof(probe), "%s/config", path);
-	return machine_pci_file(m, probe, &node);
-}
-
-/* The files beside those of a kernel. */
-static bool room_file(const struct machine *m, const char *path, struct node *node)
-{
-	uint64_t now = unc_sim_time(m->sim);
-
-	if (strcmp(path, "/clock") == 0) {
-		node->kind = CLOCK;
-		snprintf(node->text, sizeof(node->text), "%" PRIu64 ".%09" PRIu64 "\n",
-			 now / 1000000000, now % 1000000000);
-	} else if (strcmp(path, "/tsc") == 0) {
-		snprintf(node->text, sizeof(node->text), "%" PRIu64 "\n", unc_sim_tsc(m->sim));
-	} else if (strcmp(path, "/control") == 0) {
-		node->kind = CONTROL;
-		snprintf(node->text, sizeof(node->text), "%s\n", room_error(m->room));
-	} else if (strcmp(path, "/log") == 0) {
-		node->kind = LOG;
-	} else if (strcmp(path, "/left") == 0) {
-		node->kind = LEFT;
-	} else if (strcmp(path, "/memory") == 0) {
-		node->kind = LIVE;
-	} else {
-		return false;
-	}
-	return true;
-}
-
-/* -ENXIO: the CPU of this MSR file is offline. */
-static int find_node(const char *path, struct node *node)
-{
-	const struct machine *m = machine();
-	const char *text = room_text(m->room, path);
-	int used = 0;
-
-	*node = (struct node){.kind = TEXT};
-	if (room_file(m, path, node))
-		return 0;
-	if (room_hidden(m->room, path))
-		return -ENOENT;
-	if (text)
-		snprintf(node->text, sizeof(node->text), "%s", text);
-	else if (is_directory(m, path))
-		node->kind = DIRECTORY;
-	else if (strcmp(path, "/proc/cpuinfo") == 0)
-		machine_cpuinfo(m, node->text, sizeof(node->text));
-	else if (strcmp(path, "/proc/iomem") == 0)
-		machine_iomem(m, node->text, sizeof(node->text));
-	else if (strcmp(path, "/dev/mem") == 0)
-		node->kind = MEMORY;
-	else if (sscanf(path, "/dev/cpu/%u/msr%n", &node->cpu, &used) == 1 && used && !path[used])
-		node->kind = node->cpu < machine_cpus(m) ? MSR : NONE;
-	else if (!machine_cpu_text(m, path, node) && !machine_pci_file(m, path, node) &&
-		 !machine_tree(m, path, node))
-		node->kind = NONE;
-	if (node->kind == MSR && room_offline(m->room, node->cpu))
-		return -ENXIO;
-	return node->kind == NONE ? -ENOENT : 0;
-}
-
-static bool is_register(const struct node *node)
-{
-	return node->kind == MSR || node->kind == CONFIG || node->kind == LIVE;
-}
-
-/* What waits for the access happens; then 0, or the error that it meets. */
-static int meet(struct room_access *access)
-{
-	access->pid = fuse_get_context()->pid;
-	return room_before(machine()->room, access);
-}
-
-/* ---- files */
-
-static uint64_t length_of(struct machine *m, const char *path, const struct node *node)
-{
-	size_t length = strlen(node->text);
-
-	/* Devices have no size; a mapping needs one, beyond any address of the machine. */
-	if (node->kind == LOG)
-		room_log(m->room, &length);
-	if (node->kind == LEFT)
-		machine_left(m, &length);
-	return node->kind == CONFIG   ? room_size(m->room, path, 4096)
-	       : node->kind == MEMORY ? (uint64_t)1 << 52
-				      : length;
+	m->pid = fuse_get_context()->pid;
+	return m;
 }
 
 static int get_attributes(const char *path, struct stat *st, struct fuse_file_info *fi)
 {
-	struct room_access access = {.op = ROOM_STAT, .path = path};
-	struct node node;
-	int rc = find_node(path, &node);
-
 	(void)fi;
-	memset(st, 0, sizeof(*st));
-	/* The file of an offline CPU can be looked up, but not opened. */
-	if ((rc < 0 && rc != -ENXIO) || (rc = meet(&access)) < 0)
-		return rc;
-	st->st_nlink = 1;
-	st->st_mode = node.kind == DIRECTORY ? S_IFDIR | 0755
-		      : node.kind == LINK    ? S_IFLNK | 0777
-					     : S_IFREG | 0600;
-	st->st_size = (off_t)length_of(machine(), path, &node);
-	return 0;
+	return machine_stat(machine(), path, st);
+}
+
+struct filler {
+	fuse_fill_dir_t fill;
+	void *buf;
+};
+
+static void fill_name(void *user, const char *name)
+{
+	const struct filler *filler = user;
+
+	filler->fill(filler->buf, name, NULL, 0, (enum fuse_fill_dir_flags)0);
 }
 
 static int list(const char *path, void *buf, fuse_fill_dir_t fill, off_t offset,
 		struct fuse_file_info *fi, enum fuse_readdir_flags flags)
 {
-	const struct machine *m = machine();
-	char name[600], **tree = machine_tree_list(m, path);
+	struct filler filler = {fill, buf};
 
 	(void)offset;
 	(void)fi;
 	(void)flags;
-	for (char **entry = tree; entry && *entry; entry++) {
-		snprintf(name, sizeof(name), "%.290s/%.290s", path, *entry);
-		if (!room_hidden(m->room, name))
-			fill(buf, *entry, NULL, 0, (enum fuse_fill_dir_flags)0);
-	}
-	free(tree);
-	if (strcmp(path, "/sys/bus/pci/devices") != 0)
-		return 0; /* the others are reached by name */
-	for (size_t i = 0; i < m->n_functions; i++) {
-		const struct unc_pci_function *f = &m->function[i];
-
-		snprintf(name, sizeof(name), "/sys/bus/pci/devices/%04x:%02x:%02x.%x", f->domain,
-			 f->bus, f->devfn >> 3, f->devfn & 7u);
-		if (!room_hidden(m->room, name))
-			fill(buf, strrchr(name, '/') + 1, NULL, 0, (enum fuse_fill_dir_flags)0);
-	}
+	machine_list(machine(), path, fill_name, &filler);
 	return 0;
 }
 
 static int read_link(const char *path, char *buf, size_t size)
 {
-	struct node node;
-	int rc = find_node(path, &node);
-
-	if (rc == 0 && node.kind != LINK)
-		rc = -EINVAL;
-	if (rc == 0)
-		snprintf(buf, size, "%s", node.text);
-	return rc;
+	return machine_link(machine(), path, buf, size);
 }
 
 static int open_file(const char *path, struct fuse_file_info *fi)
 {
-	struct room_access access = {.op = ROOM_OPEN, .path = path};
-	struct node node;
-	int rc = find_node(path, &node);
+	bool mapped;
+	int rc = machine_open(machine(), path, &mapped);
 
-	if (rc == 0)
-		rc = meet(&access);
-	if (rc == 0)
-		room_after(machine()->room, &access, 0);
-	if (rc == 0 && node.kind == CLOCK)
-		room_clock(machine()->room, true);
-	fi->direct_io = rc == 0 && node.kind != MEMORY; /* which is to be mapped */
+	fi->direct_io = rc == 0 && !mapped;
 	return rc;
 }
 
 static int close_file(const char *path, struct fuse_file_info *fi)
 {
 	(void)fi;
-	if (strcmp(path, "/clock") == 0)
-		room_clock(machine()->room, false);
+	machine_close(machine(), path);
 	return 0;
 }
 
 /* A shell that writes to a file empties it first. */
 static int truncate_file(const char *path, off_t size, struct fuse_file_info *fi)
 {
-	struct node node;
-
 	(void)size;
 	(void)fi;
-	return find_node(path, &node);
-}
-
-/* As the kernel's driver: 8 bytes at the MSR's number; no such MSR is an I/O error. */
-static void *msr(const struct node *node, size_t size, off_t number)
-{
-	struct unc_reg reg = {.address = (uint64_t)number,
-			      .target = node->cpu,
-			      .space = UNC_SPACE_MSR,
-			      .width = 64};
-
-	if (size != 8)
-		return NULL;
-	void *found = unc_sim_find(machine()->sim, &reg);
-	reg.width = 32; /* an MSR of which the tables use the low half */
-	return found ? found : unc_sim_find(machine()->sim, &reg);
-}
-
-static int read_msr(const struct node *node, const char *path, char *buf, size_t size,
-		    uint64_t number)
-{
-	struct machine *m = machine();
-	void *reg = msr(node, size, (off_t)number);
-	uint64_t value;
-
-	if (!reg)
-		return -EIO;
-	value = unc_sim_read(m->sim, reg);
-	(void)room_value(m->room, path, number, &value);
-	memcpy(buf, &value, 8);
-	return 8;
-}
-
-static int read_config(const struct node *node, const char *path, char *buf, size_t size,
-		       uint64_t offset)
-{
-	const struct machine *m = machine();
-	uint64_t end = room_size(m->room, path, 4096);
-	uint32_t dword = 0;
-
-	for (size_t n = 0; n < size; n++) {
-		unsigned at = (unsigned)(offset + n);
-		uint64_t value;
-
-		if (at >= end)
-			return (int)n;
-		if (n && !(at & 3))
-			room_pass(m->room); /* the kernel reads dword by dword */
-		if ((n == 0 || !(at & 3)) &&
-		    m->bus->methods->config(m->bus, node->function, at & ~3u, &dword, NULL) < 0)
-			dword = 0;
-		value = dword;
-		(void)room_value(m->room, path, at & ~3u, &value);
-		buf[n] = (char)(value >> 8 * (at & 3));
-	}
-	return (int)size;
-}
-
-static int read_memory(const char *path, char *buf, size_t size, uint64_t address)
-{
-	const struct machine *m = machine();
-	uint64_t value;
-
-	memset(buf, 0xff, size); /* what nobody answers */
-	for (size_t n = 0, part; n < size; n += part) {
-		part = size - n < 8 ? size - n : 8;
-		(void)m->bus->methods->memory(m->bus, address + n, buf + n, part, NULL);
-		if (room_value(m->room, path, address + n, &value))
-			memcpy(buf + n, &value, part);
-	}
-	return (int)size;
-}
-
-static int read_text(const char *text, size_t length, char *buf, size_t size, uint64_t offset)
-{
-	if (offset >= length)
-		return 0;
-	size = size < length - offset ? size : length - (size_t)offset;
-	memcpy(buf, text + offset, size);
-	return (int)size;
-}
-
-static int read_node(const struct node *node, const char *path, char *buf, size_t size,
-		     uint64_t offset)
-{
-	const char *log;
-	size_t length;
-
-	switch (node->kind) {
-	case MSR:
-		return read_msr(node, path, buf, size, offset);
-	case CONFIG:
-		return read_config(node, path, buf, size, offset);
-	case MEMORY:
-	case LIVE:
-		return read_memory(path, buf, size, offset);
-	case LOG:
-		log = room_log(machine()->room, &length);
-		return read_text(log, length, buf, size, offset);
-	case LEFT:
-		log = machine_left(machine(), &length);
-		return read_text(log, length, buf, size, offset);
-	default:
-		return read_text(node->text, strlen(node->text), buf, size, offset);
-	}
-}
-
-/* A short access: the device has done its part, the caller is told of less. */
-static int told(int done, size_t size)
-{
-	return done > 0 && (size_t)done > size ? (int)size : done;
+	return machine_has(machine(), path);
 }
 
 static int read_file(const char *path, char *buf, size_t size, off_t offset,
 		     struct fuse_file_info *fi)
 {
-	struct room_access access = {
-		.op = ROOM_READ, .path = path, .offset = (uint64_t)offset, .size = size};
-	struct node node;
-	int rc = find_node(path, &node);
-
 	(void)fi;
-	if (rc < 0)
-		return rc == -ENOENT ? -ENODEV : rc; /* it was there when it was opened */
-	access.reg = is_register(&node);
-	if ((rc = meet(&access)) == 0)
-		rc = told(read_node(&node, path, buf, size, (uint64_t)offset), access.size);
-	if (rc > 0)
-		memcpy(&access.value, buf, rc < 8 ? (size_t)rc : 8);
-	room_after(machine()->room, &access, rc);
-	return rc;
-}
-
-/* A dword of configuration space: a register of that width, or half of a wider one. */
-static int write_config(struct machine *m, const struct node *node, const char *path,
-			uint32_t value, unsigned offset)
-{
-	const struct unc_pci_function *f = node->function;
-	struct unc_reg reg = {.address = UNC_PCI(f->domain, f->bus, f->devfn, offset),
-			      .space = UNC_SPACE_PCI,
-			      .width = 32};
-	void *found = unc_sim_find(m->sim, &reg);
-	unsigned shift = 0;
-
-	if (found) {
-		machine_remember(m, path, offset, found);
-		unc_sim_write(m->sim, found, value);
-		return 0;
-	}
-	reg.width = 64;
-	if (!(found = unc_sim_find(m->sim, &reg))) {
-		reg.address -= 4;
-		shift = 32;
-		found = unc_sim_find(m->sim, &reg);
-	}
-	if (!found)
-		return -EIO;
-	machine_remember(m, path, offset, found);
-	uint64_t keep = unc_sim_read(m->sim, found) & ~((uint64_t)UINT32_MAX << shift);
-	unc_sim_write(m->sim, found, keep | (uint64_t)value << shift);
-	return 0;
-}
-
-static int write_memory(struct machine *m, const char *path, uint64_t value, size_t size,
-			uint64_t address)
-{
-	struct unc_reg reg = {
-		.address = address, .space = UNC_SPACE_MMIO, .width = (uint8_t)(8 * size)};
-	void *found = size == 4 || size == 8 ? unc_sim_find(m->sim, &reg) : NULL;
-
-	if (!found)
-		return -EIO;
-	machine_remember(m, path, address, found);
-	unc_sim_write(m->sim, found, value);
-	return 0;
-}
-
-/* A register takes what it is given, whole. */
-static int write_register(struct machine *m, const struct node *node, const char *path,
-			  uint64_t value, size_t size, uint64_t offset)
-{
-	if (node->kind == MSR) {
-		void *reg = msr(node, size, (off_t)offset);
-
-		if (!reg)
-			return -EIO;
-		machine_remember(m, path, offset, reg);
-		unc_sim_write(m->sim, reg, value);
-		return 0;
-	}
-	if (node->kind == LIVE)
-		return write_memory(m, path, value, size, offset);
-	if (node->kind != CONFIG || (size != 4 && size != 8))
-		return -EINVAL;
-	int rc = write_config(m, node, path, (uint32_t)value, (unsigned)offset);
-
-	return rc < 0 || size == 4
-		       ? rc
-		       : write_config(m, node, path, (uint32_t)(value >> 32), (unsigned)offset + 4);
+	return machine_read(machine(), path, buf, size, (uint64_t)offset);
 }
 
 static int write_file(const char *path, const char *buf, size_t size, off_t offset,
 		      struct fuse_file_info *fi)
 {
-	struct machine *m = machine();
-	struct room_access access = {
-		.op = ROOM_WRITE, .path = path, .offset = (uint64_t)offset, .size = size};
-	struct node node;
-	int rc = find_node(path, &node);
-
 	(void)fi;
-	if (rc < 0)
-		return rc == -ENOENT ? -ENODEV : rc;
-	if (node.kind == CONTROL)
-		rc = room_control(m->room, buf, size);
-	if (node.kind == CLOCK)
-		rc = room_advance(m->room, buf, size);
-	if (node.kind == CONTROL || node.kind == CLOCK)
-		return rc < 0 ? rc : (int)size;
-	access.reg = is_register(&node);
-	memcpy(&access.value, buf, size < 8 ? size : 8);
-	if ((rc = meet(&access)) == 0)
-		rc = write_register(m, &node, path, access.value, size, (uint64_t)offset);
-	rc = rc < 0 ? rc : told((int)size, access.size);
-	room_after(m->room, &access, rc);
-	return rc;
+	return machine_write(machine(), path, buf, size, (uint64_t)offset);
 }
 
 /* Nothing is remembered: what a file is like may change at any moment. */
@@ -503,120 +114,16 @@ static const struct fuse_operations operations = {
 	.write = write_file,
 };
 
-/* ---- the machine, as the room sees it */
-
-static int poke(void *user, const char *path, uint64_t offset, uint64_t value, size_t size)
-{
-	struct node node;
-	int rc = find_node(path, &node);
-
-	return rc < 0 ? rc : write_register(user, &node, path, value, size, offset);
-}
-
-static void step(void *user, uint64_t ns)
-{
-	unc_sim_step(((struct machine *)user)->sim, ns);
-}
-
-static uint64_t time_of(void *user)
-{
-	return unc_sim_time(((struct machine *)user)->sim);
-}
-
-static bool steps(void *user)
-{
-	const char *clock = strstr(((struct machine *)user)->spec, "clock=step");
-
-	return clock && clock[-1] == ',';
-}
-
-static unsigned cpus_of(void *user)
-{
-	return machine_cpus(user);
-}
-
-static void close_machine(struct machine *m)
-{
-	machine_forget(m);
-	unc_sim_close(m->sim);
-	m->function = NULL;
-	m->sim = NULL;
-}
-
-/* The tables of a machine whose counters have no more bits than this; NULL: as they are. */
-static const struct unc_table *narrow(const struct unc_table *table, const char *bits)
-{
-	unsigned width = (unsigned)strtoul(bits, NULL, 10);
-	struct unc_tbl_type *type = calloc(table->n_type, sizeof(*type));
-	struct unc_tbl_counter *counter = calloc(table->n_counter, sizeof(*counter));
-	struct unc_table *copy = malloc(sizeof(*copy));
-
-	if (!type || !counter || !copy)
-		abort();
-	for (size_t i = 0; i < table->n_type; i++) {
-		type[i] = table->type[i];
-		if (type[i].width > width)
-			type[i].width = (uint8_t)width;
-	}
-	for (size_t i = 0; i < table->n_counter; i++) {
-		counter[i] = table->counter[i];
-		if (counter[i].width > width && table->reg[counter[i].ctr].write_mask)
-			counter[i].width = (uint8_t)width;
-	}
-	*copy = *table;
-	copy->type = type;
-	copy->counter = counter;
-	return copy;
-}
-
-/* Opens the machine; if there is one already, a new one takes its place. */
-static int open_machine(void *user)
-{
-	struct machine *m = user;
-	struct unc_error err = {0};
-	size_t n;
-	const struct unc_table *const *all = built_tables(&n);
-	const char *bits = getenv("MACHINE_WIDTH");
-
-	close_machine(m);
-	for (size_t i = 0; i < n && bits && !m->narrow; i++)
-		if (strncmp(m->spec, unc_tbl_str(all[i], all[i]->name), strcspn(m->spec, ",")) == 0)
-			m->narrow = narrow(all[i], bits);
-	if (m->narrow) {
-		all = &m->narrow;
-		n = 1;
-	}
-	if (unc_sim_open(m->spec, "node", all, n, &m->sim, &err) == 0) {
-		unc_sim_topology(m->sim, &m->top);
-		m->bus = &m->sim->bus.bus;
-		m->cpus = (unsigned)m->top.socket[0].cpus;
-		m->function = m->bus->function;
-		m->n_functions = m->bus->n_functions;
-		return 0;
-	}
-	fprintf(stderr, "fuse_machine: %s\n", err.text);
-	return -EIO;
-}
-
 int main(int argc, char **argv)
 {
 	char *arguments[] = {argv[0], "-f", "-s", argc == 3 ? argv[2] : NULL, NULL};
-	struct machine m = {.spec = argc == 3 ? argv[1] : NULL};
-	const struct room_machine around = {.user = &m,
-					    .poke = poke,
-					    .step = step,
-					    .time = time_of,
-					    .reset = open_machine,
-					    .steps = steps,
-					    .cpus = cpus_of};
 
 	if (argc != 3) {
 		fprintf(stderr, "usage: fuse_machine CPU[,option=value]... MOUNTPOINT\n");
 		return 2;
 	}
-	m.room = room_new(&around);
-	int status = m.room && open_machine(&m) == 0 ? fuse_main(4, arguments, &operations, &m) : 1;
-	close_machine(&m);
-	room_free(m.room);
+	struct machine *m = machine_new(argv[1]);
+	int status = m ? fuse_main(4, arguments, &operations, m) : 1;
+	machine_free(m);
 	return status;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The machine behind the files of fuse_machine.c. */
+/* The machine behind the files. */
 #ifndef UNC_TEST_FUSE_MACHINE_H
 #define UNC_TEST_FUSE_MACHINE_H
+
+#include <sys/stat.h>
 
 #include "room.h"
 #include "sim/sim_machine.h"
@@ -27,6 +29,10 @@ struct machine {
 	struct written *written;
 	size_t n_written;
 	char *left; /* text */
+	pid_t pid;  /* who accesses it */
+	/* NULL, or is told of each register that a process or a neighbour has written. */
+	void (*wrote)(const struct machine *, const char *path, uint64_t offset, uint64_t value,
+		      size_t size);
 };
 
 /* CONTROL and CLOCK can be written, LOG and LEFT are long, LIVE is memory without the kernel's cache. */
@@ -38,6 +44,27 @@ struct node {
 	const struct unc_pci_function *function;
 	char text[1 << 15];
 };
+
+/*
+ * machine_files.c: what a process can do with the files. A path begins with a slash; pid is set
+ * before. What fails is -errno. A machine that cannot be is NULL, and says why on stderr.
+ */
+struct machine *machine_new(const char *spec);
+void machine_free(struct machine *);
+/* 0, or -errno: such a file could not be opened. */
+int machine_has(struct machine *, const char *path);
+int machine_stat(struct machine *, const char *path, struct stat *st);
+typedef void machine_name_fn(void *user, const char *name);
+/* The names in a folder that can be listed, without those that are hidden. */
+void machine_list(const struct machine *, const char *path, machine_name_fn *each, void *user);
+int machine_link(const struct machine *, const char *path, char *buf, size_t size);
+/* *mapped: it is memory, which can be mapped. */
+int machine_open(struct machine *, const char *path, bool *mapped);
+void machine_close(struct machine *, const char *path);
+/* How many bytes. */
+int machine_read(struct machine *, const char *path, char *buf, size_t size, uint64_t offset);
+int machine_write(struct machine *, const char *path, const char *buf, size_t size,
+		  uint64_t offset);
 
 /* machine_text.c: what a kernel writes of it. Logical CPUs of all sockets. */
 unsigned machine_cpus(const struct machine *);

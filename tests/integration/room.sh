@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The room itself: accesses that take long by a schedule, and a process that stands still while others go on.
+# The room itself: accesses that take long by a schedule, a process that stands still while others go on, and the machine
+# in the memory of the command beside that behind system calls.
 . "$(dirname "$0")/fuse.inc"
 . "$(dirname "$0")/crowd.inc"
 msr=/dev/cpu/0/msr
 cbo=cbo0.CLOCKTICKS:socket=0 dclk=imc0.DCLK:socket=0 # 2.7e9 and 8e8 a second: eventtables/sandybridge-ep/workload.tbl
 
-echo "1..12"
+echo "1..15"
 start_machine sandybridge-ep
 : >"$dir/err"
 
@@ -197,3 +198,41 @@ late="marked read over 100 ms of an interval of 0.02 ms" # it had counted for 20
 [ "$said" = "$late" ] && [ "$(now)" = 0.100 ]
 result $? "a room that is cleared lets it go on"
 end_two
+
+# ---- with system calls, and in memory: the same run, access by access
+witness() # FILE FRONT CPU EVENTS "PATH OFFSET..." LINE...
+{
+	_file=$1
+	front "$2"
+	start_machine "$3"
+	_events=$4 _registers=$5
+	shift 5
+	control reset "log all" "$@"
+	real stat -j -d 1 -I 250 -e "$_events"
+	{
+		echo "$status"
+		cat "$dir/out" "$dir/err" "$root/left"
+		cut -d ' ' -f 1,2,4-6,8 "$root/log" # without the process, and values: a counter begins at another one each time
+		# shellcheck disable=SC2086 # words
+		values $_registers
+	} >"$dir/$_file"
+	front fuse
+}
+
+alike() # CPU ARGUMENT...
+{
+	witness calls fuse "$@"
+	witness process memory "$@"
+	cmp -s "$dir/calls" "$dir/process" && [ "$(grep -c ' read \| write ' "$dir/calls")" -gt 50 ]
+	result $? "$1: in memory each access and each number is as with system calls"
+}
+his="at 0.4 poke $msr 0xD04 0x10100"
+set -- sandybridge-ep cbo0.CLOCKTICKS:socket=0,cbo0.LLC_LOOKUP:DATA_READ:socket=0,imc0.CAS_COUNT:RD:socket=0 \
+	"$msr 0xD04 0xD10 0xD11 0xD12 0xD13 0xD14" "cost 0.00001" "delays 3 20 0.01" \
+	"fail read */config - EINTR times 2 after 30" "fail write $msr - EIO times 1 after 8" "short */config - 2 times 1 after 9"
+alike "$@" "$his"
+witness process memory "$@"
+! cmp -s "$dir/calls" "$dir/process"
+result $? "and without one of the faults it is another"
+alike emerald-rapids cha0.CLOCKTICKS:socket=0,imc0.CAS_COUNT:RD:socket=0,m2m0.IMC_READS:ALL:socket=0 \
+	"$msr 0x2000 0x2002 0x2003 0x2004 0x2005" "cost 0.00001" "at 0.4 poke $msr 0x2003 0x350"
