@@ -3,10 +3,15 @@
 # Machines as they are: hidden units, files that cannot be read, frozen boxes, neighbours, hotplug,
 # slow registers. Each number is right, or carries a mark, or is refused with a sentence; never
 # wrong with status 0. What a sound machine counts is in eventtables/CPU/workload.tbl. Ends with a table.
+#
+# A fault of each kind that system calls show goes through FUSE: what cannot be opened, read, written or is short,
+# interrupted calls, files that end, functions that are hidden, CPUs offline, mapped memory. All others have the machine
+# in the process; ALL=1 puts them through FUSE as well, and every verdict must be the same.
 . "$(dirname "$0")/fuse.inc"
+front memory
 
 table= name=
-tried=0 right=0 marked=0 refused=0 wrong=0
+tried=0 right=0 marked=0 refused=0 wrong=0 by_calls=0
 all_tried=0 all_right=0 all_marked=0 all_refused=0 all_wrong=0
 pci=/sys/bus/pci/devices
 
@@ -42,6 +47,7 @@ fault() # TITLE TRUTH(NAME=NUMBER,...) VERDICTS OPTION...: the verdicts that are
 	real stat -j "$@"
 	judge "$known"
 	tried=$((tried + 1))
+	[ "$front" != fuse ] || by_calls=$((by_calls + 1))
 	tally
 	case "|$good|" in
 	*"|$verdict|"*) result 0 "$title: $verdict" ;;
@@ -68,10 +74,10 @@ on sandybridge-ep
 reads=imc.CAS_COUNT:RD=540400000
 channel=$pci/0000:7f:10.1
 
-fault "one memory channel hidden" $reads "$said" -d 1 -e imc.CAS_COUNT:RD <<E
+calls fault "one memory channel hidden" $reads "$said" -d 1 -e imc.CAS_COUNT:RD <<E
 hide $channel
 E
-real doctor
+calls real doctor
 grep -qF '13 of 14 PCI functions of the monitors are visible; hidden or absent: 10.1 (8086:3cb1) on 1 of 2 sockets' "$dir/out"
 result $? "and the doctor misses it"
 fault "one memory channel hidden: bytes" memory_read_bytes=34585600000 "$said" -d 1 -m memory_read_bytes <<E
@@ -90,11 +96,11 @@ fault "a channel whose counters read as all ones" $reads "$said" -d 1 -e imc.CAS
 $(for o in 0xA0 0xA4 0xA8 0xAC 0xB0 0xB4 0xB8 0xBC; do echo "value $channel/config $o 0xffffffff"; done)
 E
 for error in EIO EMFILE ENOENT EACCES; do
-	fault "a channel's file: $error" $reads "$said" -d 1 -e imc.CAS_COUNT:RD <<E
+	calls fault "a channel's file: $error" $reads "$said" -d 1 -e imc.CAS_COUNT:RD <<E
 fail open $channel/config - $error
 E
 done
-fault "a channel's control: EIO" $reads "$said" -d 1 -e imc.CAS_COUNT:RD <<E
+calls fault "a channel's control: EIO" $reads "$said" -d 1 -e imc.CAS_COUNT:RD <<E
 fail read $channel/config 0xd8 EIO
 fail read $channel/config 0xdc EIO
 fail read $channel/config 0xe0 EIO
@@ -108,7 +114,9 @@ E
 hide $pci/0000:$socket:0b.0
 E
 	# No NUMA node tells which socket a function is of.
-	fault "the node id of bus $socket: EIO, and no NUMA nodes" $reads "$any" -d 1 -e imc.CAS_COUNT:RD <<E
+	how=
+	[ $socket = ff ] || how=calls
+	$how fault "the node id of bus $socket: EIO, and no NUMA nodes" $reads "$any" -d 1 -e imc.CAS_COUNT:RD <<E
 fail read $pci/0000:$socket:0b.0/config 0x40 EIO
 text $pci/*/numa_node -1
 text $pci/*/local_cpulist 0-15
@@ -122,26 +130,28 @@ hide $pci/0000:7f:10.0
 hide $pci/0000:7f:10.1
 E
 done
-fault "configuration space ends at 64 bytes" $reads refused -d 1 -e imc.CAS_COUNT:RD <<E
+calls fault "configuration space ends at 64 bytes" $reads refused -d 1 -e imc.CAS_COUNT:RD <<E
 size $pci/*/config 64
 E
-fault "a configuration file ends at 64 bytes" $reads "$said" -d 1 -e imc.CAS_COUNT:RD <<E
+calls fault "a configuration file ends at 64 bytes" $reads "$said" -d 1 -e imc.CAS_COUNT:RD <<E
 size $channel/config 64
 E
 for error in EINTR EAGAIN; do
+	how=
+	[ $error = EAGAIN ] || how=calls
 	for op in open read write; do
-		fault "$error at the first $op of a channel" $reads right -d 1 -e imc.CAS_COUNT:RD <<E
+		$how fault "$error at the first $op of a channel" $reads right -d 1 -e imc.CAS_COUNT:RD <<E
 fail $op $channel/config - $error times 1
 E
 	done
 done
-fault "a short read of a channel" $reads right -d 1 -e imc.CAS_COUNT:RD <<E
+calls fault "a short read of a channel" $reads right -d 1 -e imc.CAS_COUNT:RD <<E
 short $channel/config - 2 times 1 after 20
 E
 fault "a counter that cannot be read" $reads "$said" -d 1 -e imc.CAS_COUNT:RD <<E
 at 0.5 fail read $channel/config - EIO
 E
-fault "a control that cannot be written" $reads "$said" -d 1 -e imc.CAS_COUNT:RD <<E
+calls fault "a control that cannot be written" $reads "$said" -d 1 -e imc.CAS_COUNT:RD <<E
 fail write $channel/config - EIO
 E
 
@@ -184,7 +194,7 @@ kept=0
 for n in 1 2 3 4 5 6 7 8; do
 	control reset "after $n write /dev/cpu/0/msr poke /dev/cpu/0/msr 0xD13 0x400135"
 	real stat -j -d 1 -e cbo0.LLC_VICTIMS:MISS:socket=0
-	[ "$("$BUILD/tests/fuse/poke" "$root/dev/cpu/0/msr" 0xD13)" = 0x400135 ] || break
+	[ "$(values /dev/cpu/0/msr 0xD13)" = 0x400135 ] || break
 	kept=$((kept + 1))
 done
 [ "$kept" -eq 8 ]
@@ -246,22 +256,6 @@ at 0.5 poke /dev/cpu/0/msr 0xD14 0
 E
 
 # ---- what is not ours stays as it is
-values() # PATH OFFSET...: what the registers hold
-{
-	path=$1
-	shift
-	for offset; do
-		"$poke" "$root$path" "$offset"
-	done
-}
-
-# How many of them hold something else than before.
-changed() # VALUE PATH OFFSET...
-{
-	value=$1
-	shift
-	values "$@" | grep -cvx "$value"
-}
 control reset
 pokes "at 0.5" $channel/config 0x400001 0xD8 0xDC 0xE0 0xE4 >"$dir/lines"
 control "$(cat "$dir/lines")"
@@ -395,17 +389,19 @@ jq -s -e '(.[-1].time - 20 | fabs) < 0.05 and length >= 14 and all(.[]; .time | 
 result $? "several passes and intervals on slow registers: the deadlines are absolute"
 
 # ---- hotplug: the CPU by which socket 0 is read goes
-fault "the first CPU of a socket offline from the start" cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182=320000000 \
+calls fault "the first CPU of a socket offline from the start" cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182=320000000 \
 	right -d 1 -e cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182 <<E
 offline 0
 E
+front fuse
 fault "it goes offline" cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182=320000000 'right|marked' \
 	-d 1 -e cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182 <<E
 at 0.5 offline 0
 E
-left=$(for o in 0xD10 0xD11 0xD12 0xD13; do "$poke" "$root/dev/cpu/1/msr" $o; done | grep -cv '^0x0$')
+left=$(changed 0x0 /dev/cpu/1/msr 0xD10 0xD11 0xD12 0xD13)
 [ "$left" -eq 0 ]
 result $? "and its counters are restored through another CPU ($left left)"
+front memory
 
 # ---- all CPUs of a socket: its channels need none, its slices cannot be read
 offline() # FIRST LAST
@@ -418,7 +414,9 @@ for first in 0 8; do
 	offline $first $((first + 7)) >"$dir/offline"
 	fault "no CPU of socket $((first / 8)) online: channels" $reads right \
 		-d 1 -e imc.CAS_COUNT:RD <"$dir/offline"
-	fault "and slices" cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182=320000000 marked \
+	how=
+	[ $first -ne 0 ] || how=calls
+	$how fault "and slices" cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182=320000000 marked \
 		-d 1 -e cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182 <"$dir/offline"
 done
 offline 0 7 >"$dir/offline"
@@ -516,11 +514,11 @@ fault "a socket frozen by its global control" cha.TOR_INSERTS:IA_MISS_DRD=800000
 	-d 1 -e cha.TOR_INSERTS:IA_MISS_DRD <<E
 poke /dev/cpu/0/msr 0x2FF0 0x8000000000000000
 E
-fault "controls of a channel in memory cleared" imc.CAS_COUNT:RD=3107100000 "$said" \
+calls fault "controls of a channel in memory cleared" imc.CAS_COUNT:RD=3107100000 "$said" \
 	-d 1 -e imc.CAS_COUNT:RD <<E
 $(for o in 0 1 2 3; do printf 'at 0.5 poke /memory 0x%x 0\n' $((channel_0 + 0x40 + 4 * o)); done)
 E
-fault "a channel frozen in the middle, of which its fixed counter counts" imc0.DCLK:socket=0=2400000000 \
+calls fault "a channel frozen in the middle, of which its fixed counter counts" imc0.DCLK:socket=0=2400000000 \
 	"$said" -d 1 -e imc0.DCLK:socket=0 <<E
 at 0.5 poke /memory $channel_0 1
 E
@@ -585,7 +583,7 @@ E
 fault "and slices" llc_lookups=4522000000 "$said" -d 1 -m llc_lookups <<E
 hide $pci/0000:6a:03.1
 E
-fault "several discovery tables" llc_lookups=4522000000,memory_read_bytes=198854400000 right \
+calls fault "several discovery tables" llc_lookups=4522000000,memory_read_bytes=198854400000 right \
 	-d 1 -m llc_lookups,memory_read_bytes </dev/null
 
 on emerald-rapids,discovery=none
@@ -598,3 +596,4 @@ on ''
 printf '# %-29s %6s %6s %6s %7s %14s\n' machine tried right marked refused 'silently wrong'
 printf '%s' "$table"
 row all $all_tried $all_right $all_marked $all_refused $all_wrong
+echo "# through FUSE: $by_calls of $all_tried"
