@@ -14,6 +14,7 @@
 #   PLAIN=1                       without delays alone
 #   SHOW=1                        what each did, and its worst value; 2: and each value that is silently wrong
 . "$(dirname "$0")/fuse.inc"
+front memory # ALL=1: through FUSE
 : "${DELAYS:=12}" "${DELAYS_SEED:=1}" "${CPUS:=nehalem-ep sandybridge-ep icelake-sp emerald-rapids granite-rapids}"
 : "${METHODS:=registers kernel}" "${LOAD:=0}" "${SHOW:=0}" "${PLAIN:=0}"
 
@@ -186,9 +187,10 @@ counting() # DELAYS ARGUMENT...
 	_schedule=$(echo "$1" | awk '$2 != "off" { printf "%s %s %.0f", $2, $3, $4 * 1e9 }') # in ns
 	shift
 	control reset
+	in_memory
 	# shellcheck disable=SC2086 # words
 	${within:-} env --default-signal=HUP,INT,QUIT UNCORE_SIM="$cpu,kernel=on" UNCORE_RUN="$dir/run" \
-		VIRTUAL_CLOCK="$root/clock" VIRTUAL_DELAYS="$_schedule" LD_PRELOAD="$clock" \
+		VIRTUAL_CLOCK="$root/clock" VIRTUAL_DELAYS="$_schedule" $memory_variables LD_PRELOAD="$memory_module $clock" \
 		LD_LIBRARY_PATH="$BUILD/common/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
 		"$uncore" "$@" >"$dir/out" 2>"$dir/err"
 	status=$?

@@ -1,8 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # SIGKILL behind every register write of a start and a stop: the next run restores what was left, is
-# right, and leaves nothing but what tells that a counter has overflowed. Ends with a table.
+# right, and leaves nothing but what tells that a counter has overflowed. Ends with a table. Of each way to registers one
+# row goes through FUSE.
 . "$(dirname "$0")/fuse.inc"
+front memory # ALL=1: through FUSE
 
 table=
 points=0 sum_right=0 sum_marked=0 sum_refused=0 sum_wrong=0 sum_left=0
@@ -59,7 +61,7 @@ echo "1..14"
 # What is counted in a second is in eventtables/CPU/workload.tbl; clocks are those of the units.
 start_machine nehalem-ep # miss = 0.8e8 + 0.35e8 + 0.05e8
 truth=unc.LLC_MISS:READ:socket=0=120000000
-killed nehalem-ep "MSR" $truth -d 1 -e unc.LLC_MISS:READ:socket=0
+calls killed nehalem-ep "MSR" $truth -d 1 -e unc.LLC_MISS:READ:socket=0
 killed nehalem-ep "MSR, two sockets" unc.LLC_MISS:READ=240000000 -d 1 -e unc.LLC_MISS:READ
 killed nehalem-ep "MSR, --every --freeze" $truth \
 	-d 0.02 --every 2000000 --freeze -e unc.LLC_MISS:READ:socket=0
@@ -67,7 +69,7 @@ killed nehalem-ep "MSR, --every --freeze" $truth \
 start_machine sandybridge-ep # CBo: drd_miss / 8 = 1.6e8 / 8; iMC: (2.7e8 + 0.002e8) / 4
 killed sandybridge-ep "MSR, with a filter" cbo0.TOR_INSERTS:MISS_OPCODE:opc=0x182:socket=0=20000000 \
 	-d 1 -e cbo0.TOR_INSERTS:MISS_OPCODE:opc=0x182:socket=0
-killed sandybridge-ep "PCI" imc0.CAS_COUNT:RD:socket=0=67550000 -d 1 -e imc0.CAS_COUNT:RD:socket=0
+calls killed sandybridge-ep "PCI" imc0.CAS_COUNT:RD:socket=0=67550000 -d 1 -e imc0.CAS_COUNT:RD:socket=0
 killed sandybridge-ep "PCI, fixed counter" imc0.DCLK:socket=0=800000000 -d 1 -e imc0.DCLK:socket=0
 
 start_machine ivybridge-ep # iMC: (3.66e8 + 0.003e8) / 4
@@ -81,7 +83,7 @@ start_machine emerald-rapids
 truth=cha0.TOR_INSERTS:IA_MISS_DRD:socket=0=12500000
 killed emerald-rapids "MSR" $truth -d 1 -e cha0.TOR_INSERTS:IA_MISS_DRD:socket=0
 killed emerald-rapids "PCI" m2m0.IMC_READS:ALL:socket=0=387762500 -d 1 -e m2m0.IMC_READS:ALL:socket=0
-killed emerald-rapids "mapped memory" imc0.CAS_COUNT:RD:socket=0=194193750 \
+calls killed emerald-rapids "mapped memory" imc0.CAS_COUNT:RD:socket=0=194193750 \
 	-d 1 -e imc0.CAS_COUNT:RD:socket=0
 killed emerald-rapids "MSR and PCI" "$truth,upi0.TxL_FLITS:ALL_DATA:socket=0=913500000" \
 	-d 1 -e cha0.TOR_INSERTS:IA_MISS_DRD:socket=0,upi0.TxL_FLITS:ALL_DATA:socket=0

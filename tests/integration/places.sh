@@ -6,6 +6,7 @@
 # and control of each CPU (hours), PLACES=N: so many of each kind. PLACES_CPUS, PLACES_KINDS: only
 # these. ALL=1: another seed each time. Ends with a table.
 . "$(dirname "$0")/fuse.inc"
+front memory # ALL=1: through FUSE
 
 pci=/sys/bus/pci/devices
 : "${PLACES_SEED:=$([ -n "${ALL-}" ] && date +%s || echo 1)}"
@@ -97,7 +98,9 @@ try() # CPU KIND TRUTH OPTION...
 	shift 3
 	right=0 marked=0 refused=0 wrong=0
 	control reset
+	[ "$kind" != functions ] || front fuse # the shell lists them
 	faults "$kind" | draw >"$dir/faults"
+	front memory
 	tried=0
 	while read -r unit line; do
 		known=$truth
