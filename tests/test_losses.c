@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One unit is lost, for every unit type of every CPU: at the start, in a run, at a change of the
- * pass; and it comes back. What is about other units stays exact, a sum over the others says so and
+ * One unit is lost, for each kind of unit (kinds.h; ALL=1: every unit type of every CPU): at the
+ * start, in a run, at a change of the pass; and it comes back. What is about other units stays exact, a sum over the others says so and
  * how many they are, what is about this unit alone has no value and says why; when the cause is
  * gone the unit is taken up again, and all is as it was. What is exact is told by a twin of the
  * machine to which nothing happens, unit by unit: the rates of eventtables/CPU/workload.tbl are
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdarg.h>
 
-#include "cases.h"
+#include "kinds.h"
 #include "losing_kit.h"
 #include "turns_kit.h"
 
@@ -88,12 +88,12 @@ static void learn_event(struct kind *k, const struct unc_event *e, const char *u
 	k->n_events++;
 }
 
-static void learn(struct kind *k, bool fixed, double least)
+static void learn(struct kind *k, bool fixed, double least, size_t most)
 {
 	const struct unc_event *e;
 	const struct unc_umask *u;
 
-	for (size_t i = 0; (e = unc_event_get(k->p, i)) && k->n_events < MAX_EVENTS; i++) {
+	for (size_t i = 0; (e = unc_event_get(k->p, i)) && k->n_events < most; i++) {
 		if (strcmp(e->type, k->name) != 0 ||
 		    (e->aggregate != UNC_AGGREGATE_SUM && e->aggregate != UNC_AGGREGATE_MAX))
 			continue;
@@ -720,22 +720,6 @@ static unsigned type_of(struct kind *k)
 	return n;
 }
 
-/* The first event of another type that counts on all its units. */
-static void find_other(struct kind *kinds, size_t n, size_t at)
-{
-	struct kind *k = &kinds[at];
-	const struct kind *other = &kinds[at ? at - 1 : n - 1];
-
-	k->other = NULL;
-	if (other == k || !other->n_events)
-		return;
-	k->other = &other->event[0];
-	k->other_rate = 0;
-	for (size_t i = 0; i < other->n; i++)
-		k->other_rate = other->event[0].sums ? k->other_rate + other->event[0].rate[i]
-						     : fmax(k->other_rate, other->event[0].rate[i]);
-}
-
 static struct unc_platform *open_machine(const char *cpu, bool kernel)
 {
 	char sim[80];
@@ -748,56 +732,102 @@ static struct unc_platform *open_machine(const char *cpu, bool kernel)
 	return p;
 }
 
-static void losses_of(const char *cpu, bool kernel)
+/* What counts on the type's units, the first `most` events. False: nothing. */
+static bool learn_kind(struct kind *k, unsigned type, size_t most)
 {
-	struct unc_platform *p = open_machine(cpu, kernel), *twin = open_machine(cpu, kernel);
-	struct kind *kinds = calloc(p->table->n_type, sizeof(*kinds));
-	size_t n = 0;
+	k->row = &k->p->table->type[type];
+	k->name = unc_tbl_str(k->p->table, k->row->name);
+	if (unc_type_pool(k->p->table, type) != type)
+		return false; /* a view of another's units */
+	find_units(k, type);
+	if (k->n)
+		learn(k, false, 1e5, most);
+	for (int fixed = 0; fixed < 2 && k->n && !k->n_events; fixed++)
+		learn(k, fixed, 100, most);
+	return k->n_events > 0;
+}
 
-	CU_ASSERT_FATAL(kinds != NULL);
-	for (unsigned i = 0; i < p->table->n_type; i++) {
-		struct kind *k = &kinds[n];
+/* The first event of another type, of those before it first, that counts on all its units. */
+static void find_other(struct kind *k, unsigned type, struct kind *other)
+{
+	unsigned n = (unsigned)k->p->table->n_type;
 
-		*k = (struct kind){.cpu = cpu,
-				   .kernel = kernel,
-				   .p = p,
-				   .twin = twin,
-				   .row = &p->table->type[i],
-				   .name = unc_tbl_str(p->table, p->table->type[i].name)};
-		if (unc_type_pool(p->table, i) != i)
-			continue; /* a view of another's units */
-		find_units(k, i);
-		if (k->n)
-			learn(k, false, 1e5);
-		for (int fixed = 0; fixed < 2 && k->n && !k->n_events; fixed++)
-			learn(k, fixed, 100);
-		if (!k->n_events) {
-			printf("# %s: nothing to count on %zu %s\n", cpu, k->n, k->name);
+	k->other = NULL;
+	for (unsigned i = 1; i < n && !k->other; i++) {
+		*other = (struct kind){
+			.cpu = k->cpu, .kernel = k->kernel, .p = k->p, .twin = k->twin};
+		if (learn_kind(other, (type + n - i) % n, 1))
+			k->other = &other->event[0];
+	}
+	k->other_rate = 0;
+	for (size_t i = 0; k->other && i < other->n; i++)
+		k->other_rate = k->other->sums ? k->other_rate + k->other->rate[i]
+					       : fmax(k->other_rate, k->other->rate[i]);
+}
+
+/* Types of one machine that stand for their kinds. */
+struct tried {
+	const char *cpu;
+	bool kernel;
+	const struct kinds_type *type;
+	size_t n;
+};
+
+static void losses_of(const void *user)
+{
+	const struct tried *tried = user;
+	struct unc_platform *p = open_machine(tried->cpu, tried->kernel),
+			    *twin = open_machine(tried->cpu, tried->kernel);
+	struct kind *k = calloc(2, sizeof(*k)); /* and the one of another type */
+
+	CU_ASSERT_FATAL(k != NULL);
+	for (size_t i = 0; i < tried->n; i++) {
+		unsigned trials;
+
+		*k = (struct kind){
+			.cpu = tried->cpu, .kernel = tried->kernel, .p = p, .twin = twin};
+		if (!learn_kind(k, tried->type[i].type, MAX_EVENTS)) {
+			printf("# %s: nothing to count on %zu %s\n", k->cpu, k->n, k->name);
+			CU_ASSERT(kinds_all() || !k->n);
 			continue;
 		}
-		n++;
-	}
-	for (size_t i = 0; i < n; i++) {
-		find_other(kinds, n, i);
-		unsigned trials = type_of(&kinds[i]);
-
-		printf("# %s%s: %zu %s, %u trials, %s\n", cpu, kernel ? " by the kernel" : "",
-		       kinds[i].n, kinds[i].name, trials, kinds[i].event[0].base);
+		find_other(k, tried->type[i].type, k + 1);
+		trials = type_of(k);
+		printf("# %s%s: %zu %s, %u trials, %s\n", k->cpu, k->kernel ? " by the kernel" : "",
+		       k->n, k->name, trials, k->event[0].base);
 		CU_ASSERT(trials > 0);
 	}
-	free(kinds);
+	free(k);
 	unc_platform_close(p);
 	unc_platform_close(twin);
 }
 
-static void registers_of(const void *cpu)
+/* A test for each machine that has some of the types. */
+static void add_losses(bool kernel)
 {
-	losses_of(cpu, false);
+	static struct kinds_type type[2][KINDS_MAX];
+	static struct tried tried[2 * UNC_TABLE_CPUS];
+	static size_t n_tried;
+	size_t n = kinds_pick(kernel ? kinds_driven : kinds_simulated, type[kernel]);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct kinds_type *one = &type[kernel][i];
+
+		if (i && one->cpu == one[-1].cpu) {
+			tried[n_tried - 1].n++;
+			continue;
+		}
+		tried[n_tried] = (struct tried){cases_cpu(one->cpu), kernel, one, 1};
+		suite_add(losses_of, &tried[n_tried], "losses of %s%s", tried[n_tried].cpu,
+			  kernel ? ", by the kernel's driver" : "");
+		n_tried++;
+	}
 }
 
-static void kernel_of(const void *cpu)
+/* A property of units that makes the code branch is one of their kinds. */
+static void test_kinds(void)
 {
-	losses_of(cpu, true);
+	CHECK_NUMBER(kinds_unknown(), 0);
 }
 
 /* ---- how often it is tried */
@@ -813,7 +843,7 @@ static struct kind only_kind(const char *cpu, const char *type, struct unc_platf
 			k.name = unc_tbl_str(p->table, k.row->name);
 			find_units(&k, i);
 		}
-	learn(&k, false, 1e5);
+	learn(&k, false, 1e5, MAX_EVENTS);
 	CU_ASSERT_FATAL(k.n > 1 && k.n_events > 1);
 	return k;
 }
@@ -977,18 +1007,15 @@ static void test_two(void)
 int main(void)
 {
 	static const struct suite_test tests[] = {
+		{"kinds know what units and sessions look at", test_kinds},
 		{"how often a unit is tried", test_pace},
 		{"the end without a unit", test_end},
 		{"passes that take turns by themselves", test_turns},
 		{"two units", test_two},
 		{NULL, NULL},
 	};
-	const char *cpu;
 
-	for (size_t i = 0; (cpu = cases_cpu(i)) != NULL; i++)
-		suite_add(registers_of, cpu, "losses of %s", cpu);
-	for (size_t i = 0; (cpu = cases_cpu(i)) != NULL; i++)
-		if (cases_has("kernel", cpu, ".cases"))
-			suite_add(kernel_of, cpu, "losses of %s, by the kernel's driver", cpu);
+	add_losses(false);
+	add_losses(true);
 	return suite_run("losses", tests);
 }
