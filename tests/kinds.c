@@ -282,6 +282,47 @@ const char *kinds_text(const struct unc_table *t, unsigned type, char text[KINDS
 	return text;
 }
 
+/* ---- what an event is to the code */
+
+uint64_t kinds_mixed(uint64_t hash, const void *data, size_t n)
+{
+	for (size_t i = 0; i < n; i++) /* FNV-1a */
+		hash = (hash ^ ((const unsigned char *)data)[i]) * 1099511628211u;
+	return hash;
+}
+
+/* Bits of the control beside the event's code and umask: what else the event sets. */
+static bool has_more(const struct unc_table *t, const struct unc_tbl_type *type, uint64_t ctl)
+{
+	uint64_t plain = type->enable | type->active;
+
+	if (type->f_event != UNC_NONE)
+		plain |= unc_field_bits(&t->field[type->f_event], UNC_NONE);
+	if (type->f_umask != UNC_NONE)
+		plain |= unc_field_bits(&t->field[type->f_umask], UNC_NONE);
+	return (ctl & ~plain) != 0;
+}
+
+uint64_t kinds_shape(const struct unc_table *t, const struct unc_encoding *e)
+{
+	const struct unc_tbl_event *event = &t->event[e->event];
+	const struct unc_tbl_type *type = &t->type[event->type];
+	char kind[KINDS_TEXT];
+	unsigned more[] = {(unsigned)e->aggregate, (unsigned)e->n_filters,
+			   event->lane != 0,       event->set,
+			   event->clock,           event->alike,
+			   event->steady,          has_more(t, type, e->ctl)};
+	uint64_t hash;
+
+	kinds_text(t, unc_type_pool(t, event->type), kind);
+	hash = kinds_mixed(KINDS_HASH, kind, strlen(kind));
+	hash = kinds_mixed(hash, &e->counters, sizeof(e->counters));
+	hash = kinds_mixed(hash, more, sizeof(more));
+	for (size_t i = 0; i < e->n_filters; i++)
+		hash = kinds_mixed(hash, e->filters[i].reg, strlen(e->filters[i].reg));
+	return e->counter ? kinds_mixed(hash, e->counter, strlen(e->counter)) : hash;
+}
+
 /* ---- what the simulated machines have */
 
 /* What units of a type count that often, by what their control says. */

@@ -13,6 +13,7 @@
 
 #include "cases.h"
 #include "tables/table.h"
+#include "uncore.h"
 
 enum { KINDS_MAX = 512, KINDS_TEXT = 256 };
 
@@ -28,6 +29,12 @@ bool kinds_all(void); /* ALL=1 */
 
 /* What a type is to the code in units/ and session/: types with the same text are one kind. */
 const char *kinds_text(const struct unc_table *, unsigned type, char text[KINDS_TEXT]);
+
+/* What of an event, as encoded, makes the code go other ways, whatever it counts: its kind of unit,
+ * counters, filters, lane, clock. Hashed; and more can be mixed into a hash. */
+#define KINDS_HASH 14695981039346656037u
+uint64_t kinds_mixed(uint64_t hash, const void *data, size_t n);
+uint64_t kinds_shape(const struct unc_table *, const struct unc_encoding *);
 
 /*
  * A type for each kind, and one for each value of each property that is no part of the kind, among

@@ -125,56 +125,16 @@ static void folder_of(const char *cpu, char *folder, size_t size)
 		fclose(file);
 }
 
-static uint64_t mixed(uint64_t hash, const void *data, size_t n)
-{
-	for (size_t i = 0; i < n; i++) /* FNV-1a */
-		hash = (hash ^ ((const unsigned char *)data)[i]) * 1099511628211u;
-	return hash;
-}
-
-/* Bits of the control beside the event's code and umask: what else the event sets. */
-static bool has_more(const struct unc_table *t, const struct unc_tbl_type *type, uint64_t ctl)
-{
-	uint64_t plain = type->enable | type->active;
-
-	if (type->f_event != UNC_NONE)
-		plain |= unc_field_bits(&t->field[type->f_event], UNC_NONE);
-	if (type->f_umask != UNC_NONE)
-		plain |= unc_field_bits(&t->field[type->f_umask], UNC_NONE);
-	return (ctl & ~plain) != 0;
-}
-
-/* What of a name makes the code go other ways, whatever it counts. */
-static uint64_t shape_of(const struct unc_table *t, const struct unc_encoding *e)
-{
-	const struct unc_tbl_event *event = &t->event[e->event];
-	const struct unc_tbl_type *type = &t->type[event->type];
-	char kind[KINDS_TEXT];
-	unsigned more[] = {(unsigned)e->aggregate, (unsigned)e->n_filters,
-			   event->lane != 0,       event->set,
-			   event->clock,           event->alike,
-			   event->steady,          has_more(t, type, e->ctl)};
-	uint64_t hash;
-
-	kinds_text(t, unc_type_pool(t, event->type), kind);
-	hash = mixed(14695981039346656037u, kind, strlen(kind));
-	hash = mixed(hash, &e->counters, sizeof(e->counters));
-	hash = mixed(hash, more, sizeof(more));
-	for (size_t i = 0; i < e->n_filters; i++)
-		hash = mixed(hash, e->filters[i].reg, strlen(e->filters[i].reg));
-	return e->counter ? mixed(hash, e->counter, strlen(e->counter)) : hash;
-}
-
 /* What a CPU of this folder counts with these values in its registers. */
 static uint64_t registers_of(const char *folder, const struct unc_encoding *e)
 {
-	uint64_t hash = mixed(14695981039346656037u, folder, strlen(folder));
+	uint64_t hash = kinds_mixed(KINDS_HASH, folder, strlen(folder));
 
-	hash = mixed(hash, e->base, strlen(e->base));
-	hash = mixed(hash, &e->ctl, sizeof(e->ctl));
-	hash = mixed(hash, &e->counters, sizeof(e->counters));
+	hash = kinds_mixed(hash, e->base, strlen(e->base));
+	hash = kinds_mixed(hash, &e->ctl, sizeof(e->ctl));
+	hash = kinds_mixed(hash, &e->counters, sizeof(e->counters));
 	for (size_t i = 0; i < e->n_filters; i++)
-		hash = mixed(hash, &e->filters[i].value, sizeof(e->filters[i].value));
+		hash = kinds_mixed(hash, &e->filters[i].value, sizeof(e->filters[i].value));
 	return hash;
 }
 
@@ -189,7 +149,7 @@ static bool is_new(struct unc_platform *p, const char *folder, const char *spec)
 
 	if (unc_event_encode(p, spec, &e) < 0)
 		return true;
-	hash = kinds_all() ? registers_of(folder, &e) : shape_of(p->table, &e);
+	hash = kinds_all() ? registers_of(folder, &e) : kinds_shape(p->table, &e);
 	for (at = hash % PLACES; seen[at] && seen[at] != hash;)
 		at = (at + 1) % PLACES;
 	bool before = seen[at] == hash;
