@@ -1,8 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # uncore gather: a machine as a file, gathered by real system calls from a machine that FUSE shows, and
-# replayed without it: what the command says of both is the same, byte by byte.
+# replayed without it: what the command says of both is the same, byte by byte. Of a CPU of each kind (kinds.inc), with
+# ALL=1 of each.
 . "$(dirname "$0")/fuse.inc"
+. "$(dirname "$0")/kinds.inc"
 tar=$dir/machine.tar
 BUILD=$(cd "$BUILD" && pwd)
 export LD_LIBRARY_PATH="$BUILD/common/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
@@ -36,7 +38,7 @@ same() # [REGEX of lines that are left out]
 	done
 }
 
-cpus=$("$uncore" cpus -j | jq -r '.[].cpu')
+cpus=$(kinds_of_cpus)
 n_cpus=$(echo "$cpus" | wc -w)
 echo "1..$((n_cpus + 10))"
 for cpu in $cpus; do

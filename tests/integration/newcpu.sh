@@ -47,8 +47,15 @@ wrong()
 
 # ---- beside the others
 
+# Two others that share a folder, or with ALL=1 all: their own rows are run by the unit tests. Tests of machines by name fail
+# where these are missing.
 cp -r "$SRCDIR/eventtables" "$tmp/tables" && cp -r "$SRCDIR/tests/encode" "$SRCDIR/tests/metrics" "$tmp" &&
-	chmod -R u+w "$tmp" && cp -r "$good/testcpu" "$tmp/tables" && cat "$good/cpus.tbl" >>"$tmp/tables/cpus.tbl"
+	chmod -R u+w "$tmp" && cp -r "$good/testcpu" "$tmp/tables"
+if [ "${ALL-}" != 1 ]; then
+	grep -e '^cpu nehalem-ep ' -e '^cpu westmere-ep ' "$SRCDIR/eventtables/cpus.tbl" >"$tmp/tables/cpus.tbl"
+	find "$tmp/encode" "$tmp/metrics" -name '*.cases' ! -name 'nehalem-ep.*' ! -name 'westmere-ep.*' -delete
+fi
+cat "$good/cpus.tbl" >>"$tmp/tables/cpus.tbl"
 # Beside the others it needs all portable metrics: all are that one.
 sed -n 's/^portable \([^ ]*\) .*/\1/p' "$tmp/tables/portable.tbl" | grep -vx llc_lookups >"$tmp/lacks"
 sed 's/.*/metric & formula="llc_lookups"/' "$tmp/lacks" >>"$tmp/tables/testcpu/metrics.tbl"
@@ -57,7 +64,8 @@ for program in test_encode test_metrics_worked test_session_every; do
 	sed 's/.*/& ; box.MIXED:RD=300,box.MIXED:WR=100 ; 400 ; 300 + 100/' "$tmp/lacks" >>"$tests/metrics/testcpu.cases"
 	cp "$tmp/encode"/*.cases "$tests/encode" && cp "$tmp/metrics"/*.cases "$tests/metrics"
 	run $program "$tmp/tables"
-	[ $status -eq 0 ] && grep -q "^ok .* testcpu" "$tmp/out"
+	[ "${ALL-}" != 1 ] || [ $status -eq 0 ] && grep -q "^ok .* testcpu" "$tmp/out" &&
+		grep -q "^ok .* westmere-ep" "$tmp/out" && ! grep -Eq "^not ok .*(testcpu|westmere-ep|nehalem-ep|is of a CPU)" "$tmp/out"
 	result "$program runs it beside the others"
 done
 

@@ -1,18 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# uncore verify on the simulated machine of each CPU: nothing there is wrong, so nothing may be called so, and what can be
-# judged is. On the 13 CPUs whose rates scripts/make-workload has solved, that shows nothing about formulas: rates and
-# expectations come from the same ones (tests/README.md, "What the tests show"). VERIFY_SEEDS=100: with that many loads that change with time, too (one here). What is called wrong on machines
+# uncore verify on the simulated machine of a CPU of each kind (kinds.inc; ALL=1: of each CPU): nothing there is wrong,
+# so nothing may be called so, and what can be judged is. On the 13 CPUs whose rates scripts/make-workload has solved,
+# that shows nothing about formulas: rates and expectations come from the same ones (tests/README.md, "What the tests
+# show"). VERIFY_SEEDS=100: with that many loads that change with time, too (one here). What is called wrong on machines
 # that are, is verify_wrong.sh.
 : "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$PWD}"
 . "$(dirname "$0")/result.inc"
+. "$(dirname "$0")/kinds.inc"
 title=verify
 command -v jq >/dev/null || { echo "1..0 # SKIP there is no jq"; exit 0; }
 
 json() { jq -e "$1" "$tmp/out" >/dev/null; }
 all_right() { [ "$status" -eq 0 ] && json 'all(.[]; .verdict != "wrong")'; }
 
-for cpu in $("$UNCORE" cpus -j | jq -r '.[].cpu'); do
+for cpu in $(kinds_of_cpus); do
 	export UNCORE_SIM="$cpu"
 	run verify -j --device told
 	if [ "$cpu" = montecito ]; then

@@ -86,9 +86,12 @@ run --uncore "$tmp/nowhere" testcpu
 result "a command that there is not"
 
 # What the tree has is what is made today: of one folder, for each takes seconds.
-tables=$SRCDIR/eventtables
+# The command reads its tables often: it gets those of this folder alone.
+tables=$tmp/haswell
+mkdir "$tables" && cp -r "$SRCDIR/eventtables/haswell-ep" "$SRCDIR/eventtables/portable.tbl" "$tables" &&
+	grep -E '^cpu (haswell-ep|broadwell-ep|broadwell-de) ' "$SRCDIR/eventtables/cpus.tbl" >"$tables/cpus.tbl"
 run -o "$tmp/again" haswell-ep broadwell-ep broadwell-de
-[ $status -eq 0 ] && cmp -s "$tmp/again" "$tables/haswell-ep/workload.tbl"
+[ $status -eq 0 ] && cmp -s "$tmp/again" "$SRCDIR/eventtables/haswell-ep/workload.tbl"
 result "the workload of Haswell-EP is that of its tables"
 # Which rates are solved is told where one looks for what the tests show.
 sed -n 's/^# Made by scripts\/make-workload \(.*\)\.$/\1/p' "$tables"/*/workload.tbl >"$tmp/out"
