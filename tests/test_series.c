@@ -291,6 +291,64 @@ static void test_atomic(void)
 	unc_platform_close(p);
 }
 
+/* Stacks 1 to 3 of a simulated Emerald Rapids: test_stacks.c has their devices, by port. */
+static const struct device_row {
+	const char *name;
+	int index, port;
+} device_rows[] = {
+	{"pcie_write_bytes:device=0000_0d_00_0", 1, 0}, /* a card of three functions */
+	{"pcie_write_bytes:device=0000_0e_00_0", 1, 4},
+	{"pcie_write_bytes:device=0000_1b_00_0", 2, 0}, /* and another, behind one switch */
+	{"pcie_write_bytes:device=0000_1d_00_0", 2, 4},
+	{"pcie_write_bytes:device=0000_25_00_0", 3, 0},
+	{"pcie_write_bytes:device=0000_26_00_0", 3, 2},
+	{"pcie_write_bytes:device=0000_27_00_0", 3, 4},
+	{"pcie_write_bytes:device=0000_28_00_0", 3, 6},
+};
+
+/* A port that has devices has one item, by the name of the first of them; one without has none. */
+static void test_devices(void)
+{
+	struct unc_platform *p = machine(EMR ",devices=on");
+	struct unc_session *s = session(p, UNC_SESSION_ROTATE);
+	const struct device_row *row = device_rows;
+	size_t n = 0;
+	int first = -1;
+
+	CHECK_NUMBER(
+		unc_session_add_each(s, "pcie_write_bytes:socket=0", UNC_EACH_DEVICE, &first, &n),
+		0);
+	for (int i = first; i < first + (int)n; i++) {
+		struct unc_item item = item_of(s, i);
+
+		if (item.at.index < 1 || item.at.index > 3)
+			continue;
+		CU_ASSERT_FATAL(row < device_rows + sizeof(device_rows) / sizeof(*row));
+		CHECK_TEXT(item.name, row->name);
+		CHECK_NUMBER(item.at.index, (unsigned)row->index);
+		CHECK_NUMBER(item.port, (unsigned)row->port);
+		CHECK_NUMBER(item.ports, 1u << row->port);
+		row++;
+	}
+	CHECK_NUMBER((size_t)(row - device_rows), sizeof(device_rows) / sizeof(*row));
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* The place that a program names is that of the item, as if the text had it. */
+static void test_target(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *s = session(p, 0);
+	struct unc_target at = {sizeof(at), 1, 2};
+	int id = -1;
+
+	CHECK_NUMBER(unc_session_add_at(s, "imc.CAS_COUNT:RD", &at, &id), 0);
+	CHECK_TEXT(item_of(s, id).name, "imc2.CAS_COUNT:RD:socket=1");
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
@@ -301,6 +359,8 @@ int main(void)
 		{"what can be counted nowhere", test_none},
 		{"a metric that the CPU cannot give", test_unavailable},
 		{"all places or none", test_atomic},
+		{"a port that has devices", test_devices},
+		{"the place that a program names", test_target},
 		{NULL, NULL},
 	};
 
