@@ -192,8 +192,9 @@ static void test_each_bit(void)
 	}
 }
 
-/* Registers that were read and written. */
+/* Registers that were read and written; which of the looks at the counters of a unit fails, the first is 1. */
 static size_t accesses;
+static unsigned failing;
 
 int unc_access_run(struct unc_access *access, struct unc_reg_op *ops, size_t n)
 {
@@ -204,6 +205,11 @@ int unc_access_run(struct unc_access *access, struct unc_reg_op *ops, size_t n)
 int unc_access_run_here(struct unc_access *access, struct unc_reg_op *ops, size_t n)
 {
 	accesses += n;
+	if (failing && --failing == 0) {
+		for (size_t i = 0; i < n; i++)
+			unc_op_done(&ops[i], EIO);
+		return -1;
+	}
 	return REAL(unc_access_run_here)(access, ops, n);
 }
 
@@ -231,6 +237,45 @@ static void test_steady(void)
 	CU_ASSERT(accesses <= READS * 2 + 2 * 2);
 	unc_session_free(s);
 	unc_platform_close(p);
+}
+
+/*
+ * What a counter held when counting began could not be read: from where on it counts nobody knows. The unit has
+ * no value and says so, whichever of the two it is, and has one again after a while; the other is right.
+ */
+static void test_no_base(void)
+{
+	for (unsigned which = 1; which <= 2; which++) {
+		struct unc_platform *p = machine(SNB);
+		struct unc_session *s = session(p, 0);
+		struct unc_value v[2];
+		char reason[160];
+
+		add(s, "cbo0.CLOCKTICKS:socket=0");
+		add(s, "cbo1.CLOCKTICKS:socket=0");
+		failing = which;
+		start(s);
+		CHECK_NUMBER(failing, 0);
+		step(p, 100 * ms);
+		CHECK_NUMBER(unc_session_read(s, v, 2, sizeof(*v)), 0);
+		CHECK_NUMBER(v[which - 1].flags, UNC_VALUE_LOST);
+		snprintf(reason, sizeof(reason),
+			 "CTR3 of cbo%u (socket 0) at msr 0x%x on cpu 0 could not be "
+			 "read: Input/output error",
+			 which - 1, 0xd00 + 0x20 * (which - 1));
+		CHECK_TEXT(unc_session_reason(s, (int)which - 1), reason);
+		CHECK_NUMBER(v[2 - which].flags, UNC_VALUE_VALID | UNC_VALUE_FRESH);
+		CHECK_COUNT(v[2 - which].count, uclk * 0.1, 1);
+		for (int i = 0; i < 4; i++) {
+			step(p, 1000 * ms);
+			CHECK_NUMBER(unc_session_read(s, v, 2, sizeof(*v)), 0);
+		}
+		CU_ASSERT(v[which - 1].flags & UNC_VALUE_VALID);
+		CHECK_NEAR((double)v[which - 1].count,
+			   uclk * v[which - 1].seconds / v[which - 1].share, 1e-6);
+		unc_session_free(s);
+		unc_platform_close(p);
+	}
 }
 
 /* Seen at the stop, where no read came before. */
@@ -756,6 +801,7 @@ int main(void)
 		{"a counter is taken for what counts as fast", test_as_fast},
 		{"any bit of a control", test_each_bit},
 		{"accesses of what counts on", test_steady},
+		{"the first read of a counter fails", test_no_base},
 		{"a unit is reset right before the stop", test_taken_before_stop},
 		{"a filter is changed", test_filter_changed},
 		{"unit control is changed", test_unit_control},
