@@ -196,6 +196,15 @@ static void test_neighbour(void)
 	CHECK_NEAR(v.seconds, 0.0025, 1e-6);
 	CHECK_NEAR(v.value, full, 1e-6);
 	CHECK_NEAR(v.interval, full, 1e-6);
+	CHECK_NEAR(v.interval_share, 0.25, 1e-6);
+	/* The next interval has its own time, twice as long. */
+	step(p, 20 * ms);
+	v = value_of(s, id);
+	CHECK_NEAR(v.share, 0.25, 1e-6);
+	CHECK_NEAR(v.value, 3 * full, 1e-6);
+	CHECK_NEAR(v.interval, 2 * full, 1e-6);
+	CHECK_NEAR(v.interval_share, 0.25, 1e-6);
+	CHECK_NEAR(v.interval_seconds, 0.005, 1e-6);
 	CHECK_NUMBER(unc_session_stop(s), 0);
 	/* Never. */
 	between.keep = 0;
