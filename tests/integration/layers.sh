@@ -58,6 +58,10 @@ for file in papi_component/*.[ch] collectd_plugin/*.[ch] common/tool/*.[ch]; do
 done >"$work/wrong"
 result "the adapters use uncore.h and nothing else of the library, the command that and nearest.h" "$work/wrong"
 
+# A unit test, or a room, of which scripts/mutants knows nothing is never asked whether it sees a mistake.
+scripts/mutants --check-rooms >"$work/wrong" 2>&1
+result "tests/mutants/rooms has each unit test and each folder of common/" "$work/wrong"
+
 # "FILE T NAME" of functions that a file has, "FILE U NAME" of what it uses. The component is compiled by PAPI
 # alone: of its files the text tells. A function begins in the first column of a line.
 symbols()
