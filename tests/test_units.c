@@ -8,6 +8,7 @@
  *   field TYPE,.. NAME.. ; REG HIGH:LOW.. ; SOURCE: one place for each name, in their order
  *   value TYPE,.. FIELD ; NAME NUMBER, .. ; SOURCE: numbers are hexadecimal
  *   mask TYPE,.. REG ; MASK ; SOURCE
+ *   discovery TYPE,.. ; ID ; SOURCE: of its records in the PMON discovery table
  *   bases TYPE,.. ; ADDRESS.. ; SOURCE: where the registers of units 0, 1, .. begin
  *   event TYPE,.. EVENT CODE COUNTERS ; UMASK=NUMBER[/xBITS of CTL 63:32].. ; SOURCE: COUNTERS may be -, not told; no
  *     umask is -
@@ -158,6 +159,15 @@ static void check_mask(struct run *run, const struct unc_tbl_type *type, char *n
 		run->facts++;
 }
 
+static void check_discovery(struct run *run, const struct unc_tbl_type *type, char *rest)
+{
+	(void)rest;
+	if (type->discovery != atoi(run->row->field[1]))
+		wrong(run, "%s has id %d", unc_tbl_str(run->t, type->name), type->discovery);
+	else
+		run->facts++;
+}
+
 static void check_bases(struct run *run, const struct unc_tbl_type *type, char *rest)
 {
 	struct unc_range where = run->t->part[type->parts.first].where;
@@ -226,8 +236,9 @@ static void each_row(void *user, const struct cases_row *row)
 	static const struct {
 		const char *word;
 		void (*check)(struct run *, const struct unc_tbl_type *, char *rest);
-	} kinds[] = {{"counters", check_counters}, {"field", check_field}, {"value", check_value},
-		     {"mask", check_mask},         {"event", check_event}, {"bases", check_bases}};
+	} kinds[] = {{"counters", check_counters},  {"field", check_field}, {"value", check_value},
+		     {"mask", check_mask},          {"event", check_event}, {"bases", check_bases},
+		     {"discovery", check_discovery}};
 	char text[512], *types, *rest = NULL, *next = NULL;
 	const char *word;
 	struct run *run = user;
