@@ -122,10 +122,8 @@ static inline long losing_read(struct unc_machine *m, int fd, void *buf, size_t 
 
 /* ---- the machine */
 
-
-int unc_machine_simulated(const char *spec, const char *node,
-				 const struct unc_table *const *tables, size_t n,
-				 struct unc_machine **out, struct unc_error *err)
+int unc_machine_simulated(const char *spec, const char *node, const struct unc_table *const *tables,
+			  size_t n, struct unc_machine **out, struct unc_error *err)
 {
 	static struct unc_access_methods registers;
 	static const struct unc_access_methods *const ways[] = {&registers, NULL};

@@ -70,7 +70,6 @@ static inline int module_run(struct module_op *op)
 	return 0;
 }
 
-
 int ioctl(int fd, unsigned long request, ...)
 {
 	struct module_list *list;

@@ -144,8 +144,8 @@ int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, 
 	return rc;
 }
 
-int unc_session_poll(struct unc_session *s, struct unc_overflow *overflow,
-			    struct unc_value *values, size_t n, size_t size)
+int unc_session_poll(struct unc_session *s, struct unc_overflow *overflow, struct unc_value *values,
+		     size_t n, size_t size)
 {
 	int rc = REAL(unc_session_poll)(s, overflow, values, n, size);
 

@@ -22,7 +22,6 @@ static struct {
 	unsigned long flags;
 } fake;
 
-
 __attribute__((no_sanitize("address"))) /* it reads six arguments, whatever there are */
 long syscall(long number, ...)
 {

@@ -5,11 +5,10 @@
  */
 #include "session_kit.h"
 
-
 static unsigned parsed;
 
 int unc_spec_parse(const struct unc_table *t, const char *text, struct unc_spec *out,
-			  struct unc_error *err)
+		   struct unc_error *err)
 {
 	parsed++;
 	return REAL(unc_spec_parse)(t, text, out, err);

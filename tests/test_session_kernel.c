@@ -11,11 +11,10 @@
 #include "host/ledger_events.h"
 #include "kernel_session_kit.h"
 
-
 static unsigned encoded;
 
 int unc_kernel_encode(const struct unc_table *t, const struct unc_code *code,
-			     struct unc_kernel_code *out, struct unc_error *e)
+		      struct unc_kernel_code *out, struct unc_error *e)
 {
 	encoded++;
 	return REAL(unc_kernel_encode)(t, code, out, e);

@@ -116,7 +116,7 @@ int unc_access_run(struct unc_access *access, struct unc_reg_op *ops, size_t n)
 }
 
 int unc_access_read(struct unc_access *access, struct unc_reg_op *ops, size_t n,
-			   struct unc_error *err)
+		    struct unc_error *err)
 {
 	return fail(ops, n, REAL(unc_access_read)(access, ops, n, err));
 }

@@ -13,7 +13,6 @@
 #include "common/tool/tool.h"
 #include "suite.h"
 
-
 /* Shared with the process that runs the command. */
 static struct {
 	int number,

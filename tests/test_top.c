@@ -16,7 +16,6 @@
 #include "common/tool/top.h"
 #include "suite.h"
 
-
 static _Atomic uint64_t clock_ns = 1000000000000000;
 
 int clock_gettime(clockid_t id, struct timespec *ts)
