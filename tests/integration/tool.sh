@@ -404,7 +404,8 @@ for cpu in $some_cpus; do
 	n=$(echo "$events" | tr ',' '\n' | wc -l)
 	run stat -j -d 0.4 -e "$events"
 	[ $status -eq 0 ] && grep -q "needs 2 passes: what does not fit at once is measured in turn, 1/2 of the time" "$tmp/err" &&
-		json ".passes == 2 and (.events | length == $n and all(.[]; . != null))"
+		json ".passes == 2 and (.invalid // {}) as \$hardly | (.events | length == $n and any(.[]; . != null) and
+			all(to_entries[]; .value != null or \$hardly[.key] != null))" # a busy machine leaves a pass little time
 	result "$cpu: stat in passes"
 	if ! tells_of_overflow "$cpu" "$units"; then
 		run stat --every 1000 -e "$reads" -d 0.1; refused 1 "has no overflow status"
