@@ -24,6 +24,9 @@
  *    is not named below) and touches nothing. Descriptors stay as they are: what nobody has asked
  *    for before the fork (umasks, fields, metrics) is NULL. unc_session_free() and
  *    unc_platform_close() only give memory back. The child may open a platform of its own.
+ *  - A thread must not be cancelled (pthread_cancel()) inside a call: what it has locked stays so,
+ *    and later calls wait forever. Who cancels threads disables that around calls
+ *    (pthread_setcancelstate()).
  *  - Pointers may be NULL only where it is said, texts never; unc_platform_close() and
  *    unc_session_free() take NULL.
  */
@@ -700,7 +703,9 @@ struct unc_value {
 	double interval_share;   /* of its last interval */
 	unsigned units;          /* units that were measured */
 	unsigned of; /* units that it is about, those of unc_session_missing() included */
-	/* UNC_VALUE_*; without VALID the numbers mean nothing and are 0, units and of excepted */
+	/* UNC_VALUE_*; without VALID the numbers mean nothing and are 0, units and of excepted; and
+	 * those of the interval, where interval_seconds is not 0: a unit that was lost has counted
+	 * again for less than 5 % of the time since start or reset, and the interval has a value */
 	unsigned flags;
 	/* Seconds over which its counters were read, where the time since start or reset began or
 	 * where it ends, the longer; and the same of its last interval. 0 where it is not LATE. */
@@ -717,7 +722,7 @@ struct unc_value {
  * PARTIAL, and without one the value is not VALID, and unc_session_reason() tells why. At the end
  * of a read, and where passes change, it is tried to take up again what was lost: a second after,
  * then after twice the time each, at most 64 s. What is taken up counts anew, scaled to all of the
- * time.
+ * time, and has no value where it was measured for less than 5 % of that.
  * Where a counter makes an impossible step that is seen at once. Whether controls are still ours is
  * looked at where a counter has counted an eighth more or less in its time than at the read before,
  * if that was 1 ms ago; else in turn, so that none was looked at more than a second, or one read,

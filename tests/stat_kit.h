@@ -131,7 +131,9 @@ static void interfere(struct unc_value *values, size_t n)
 		if (script.flags & UNC_VALUE_VALID)
 			values[i].share = values[i].interval_share = script.share;
 		else
-			values[i].count = values[i].delta = 0;
+			values[i] = (struct unc_value){.units = values[i].units,
+						       .of = values[i].of,
+						       .flags = script.flags};
 	}
 }
 

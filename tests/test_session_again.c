@@ -19,25 +19,37 @@ static void take(struct unc_platform *p, unsigned from, uint64_t value)
 	}
 }
 
-/* The next interval: sums of so many channels, scaled to all of it. */
+/* When imc0 was taken up last, in seconds since the start; how many channels the last interval had. */
+static double taken_up;
+static unsigned last_units = CHANNELS;
+
+/* The next interval: sums of so many channels, scaled to all of it. Of a total there is no value until
+ * imc0 has counted for 5 % of the time. */
 static void check_interval(struct unc_platform *p, struct unc_session *s, unsigned units_of_reads,
 			   unsigned units_of_writes)
 {
 	const unsigned units[] = {units_of_reads, units_of_writes};
 	const double rates[] = {reads, writes};
 	struct unc_value v[3];
-	double seconds; /* where units have to show that they count, some time goes by */
+	double seconds, all; /* where units have to show that they count, some time goes by */
 
 	step(p, INTERVAL_MS * ms);
 	CHECK_NUMBER(unc_session_read(s, v, 3, sizeof(*v)), 0);
-	CHECK_NUMBER(unc_session_time(s, NULL, &seconds), 0);
+	CHECK_NUMBER(unc_session_time(s, &all, &seconds), 0);
+	if (last_units < units_of_reads)
+		taken_up = all - seconds;
+	else if (all <= seconds)
+		taken_up = 0;
+	last_units = units_of_reads;
 	for (int i = 0; i < 2; i++) {
 		bool partial = units[i] < CHANNELS;
+		bool scarce = !partial && all - taken_up < 0.05 * all;
 
 		CHECK_NUMBER(v[i].units, units[i]);
 		CHECK_NUMBER(v[i].of, CHANNELS);
 		CHECK_NUMBER(v[i].flags & (UNC_VALUE_VALID | UNC_VALUE_PARTIAL | UNC_VALUE_LATE),
-			     UNC_VALUE_VALID | (partial ? UNC_VALUE_PARTIAL : 0));
+			     (scarce ? 0 : UNC_VALUE_VALID) | (partial ? UNC_VALUE_PARTIAL : 0));
+		CHECK_NUMBER(v[i].count == 0 && v[i].seconds == 0, scarce);
 		CHECK_NEAR(v[i].interval, units[i] * rates[i] * seconds, 1e-4);
 		CHECK_NEAR(v[i].interval_share, 1, 1e-9);
 		CHECK_NUMBER(strncmp(unc_session_partial(s, i), "imc0 (socket 0): imc.", 21) == 0,
@@ -47,6 +59,17 @@ static void check_interval(struct unc_platform *p, struct unc_session *s, unsign
 	CHECK_NUMBER(v[2].flags, UNC_VALUE_VALID | UNC_VALUE_FRESH);
 	CHECK_NEAR(v[2].interval, reads * seconds, 1e-4);
 	CHECK_NEAR(v[2].share, 1, 1e-9);
+}
+
+/* A unit that is taken up again waits for 0.4 ms before it is looked at. */
+static bool pause_at_start;
+
+int unc_units_claim_again(struct unc_units *s, struct unc_error *err)
+{
+	if (pause_at_start)
+		unc_sim_step(unc_machine_sim(s->platform->machine), ms * 2 / 5);
+	pause_at_start = false;
+	return REAL(unc_units_claim_again)(s, err);
 }
 
 static struct unc_session *three(struct unc_platform *p)
@@ -161,6 +184,76 @@ static void test_distance(void)
 	end(p, s, before);
 }
 
+/* A control is cleared at 0.5 s, and what it counts is taken up by the read at 4.0 s: the total of
+ * its unit is no value before that was measured for 5 % of the time, whatever the interval is. */
+static void test_scarce(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *s = three(p);
+	struct snapshot before = snapshot(p);
+	struct unc_value v[3];
+
+	start(s);
+	step(p, 500 * ms);
+	take(p, 0, 0);
+	step(p, 500 * ms);
+	CHECK_NUMBER(unc_session_read(s, v, 3, sizeof(*v)), 0);
+	step(p, 3000 * ms);
+	CHECK_NUMBER(unc_session_read(s, v, 3, sizeof(*v)), 0);
+	CHECK_NUMBER(v[0].flags & (UNC_VALUE_VALID | UNC_VALUE_PARTIAL),
+		     UNC_VALUE_VALID | UNC_VALUE_PARTIAL);
+	step(p, ms / 2); /* 0.012 % of the time */
+	CHECK_NUMBER(unc_session_read(s, v, 3, sizeof(*v)), 0);
+	for (int i = 0; i < 2; i++) {
+		CHECK_NUMBER(v[i].flags, UNC_VALUE_FRESH | UNC_VALUE_ESTIMATED);
+		CHECK_NUMBER(v[i].units, CHANNELS);
+		CHECK_NUMBER(v[i].count, 0);
+		CHECK_NEAR(v[i].value, 0, 0);
+		CHECK_NEAR(v[i].interval, CHANNELS * (i ? writes : reads) * 0.5e-3, 1e-3);
+		CHECK_TEXT(unc_session_reason(s, i),
+			   "imc0 (socket 0) was lost, and has counted again for only 0.012 % of "
+			   "the time");
+	}
+	CHECK_NUMBER(v[2].flags, UNC_VALUE_VALID | UNC_VALUE_FRESH);
+	step(p, 300 * ms); /* 7 % */
+	CHECK_NUMBER(unc_session_stop(s), 0);
+	CHECK_NUMBER(unc_session_read(s, v, 3, sizeof(*v)), 0);
+	CHECK_NUMBER(v[0].flags, UNC_VALUE_VALID | UNC_VALUE_FRESH | UNC_VALUE_ESTIMATED);
+	CHECK_NEAR(v[0].value, CHANNELS * reads * 4.3005, 1e-4);
+	CHECK_TEXT(unc_session_reason(s, 0), "");
+	CHECK_RESTORED(p, before);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* What shares a unit with a counter that is taken up again stops for a moment: 0.4 ms of 2 s, less than
+ * a thousandth, and its value is of all of the time all the same. */
+static void test_beside(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *s = three(p);
+	struct unc_value v[3];
+
+	step(p, ms);
+	start(s);
+	step(p, 500 * ms);
+	take(p, 3, FOREIGN);
+	step(p, 500 * ms);
+	CHECK_NUMBER(unc_session_read(s, v, 3, sizeof(*v)), 0);
+	step(p, 1000 * ms);
+	pause_at_start = true;
+	CHECK_NUMBER(unc_session_read(s, v, 3, sizeof(*v)), 0);
+	CHECK_NUMBER(pause_at_start, false);
+	step(p, 100 * ms);
+	CHECK_NUMBER(unc_session_read(s, v, 3, sizeof(*v)), 0);
+	CHECK_NUMBER(v[1].flags & (UNC_VALUE_VALID | UNC_VALUE_ESTIMATED | UNC_VALUE_PARTIAL),
+		     UNC_VALUE_VALID);
+	CHECK_NEAR(v[1].value, CHANNELS * writes * 2.1004, 1e-6);
+	CHECK_NEAR(v[1].interval, CHANNELS * writes * 0.1004, 1e-6);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
 /* A unit is frozen, and let go. */
 static void test_frozen(void)
 {
@@ -260,6 +353,8 @@ int main(void)
 		{"taken at the start", test_start},
 		{"one counter of a unit", test_one_counter},
 		{"how often it is tried", test_distance},
+		{"counted for too short a time since", test_scarce},
+		{"what is beside it on its unit", test_beside},
 		{"frozen, and let go", test_frozen},
 		{"where passes change", test_turns},
 		{"by the kernel's driver", test_kernel},

@@ -206,6 +206,57 @@ static void test_no_time(void)
 	close_slow(p, s);
 }
 
+/* The reason is that of the last value, whatever the thread of the session has looked at since. */
+static void test_reason_stays(void)
+{
+	struct unc_platform *p = slow_machine();
+	struct unc_session *s = channels(p);
+	struct unc_value v[ITEMS];
+
+	read_late(p, s, v);
+	step(p, 1000 * ms);
+	pthread_mutex_lock(&s->lock);
+	CHECK_NUMBER(unc_session_look(s, UNC_ALL, NULL), 0);
+	pthread_mutex_unlock(&s->lock);
+	CHECK_TEXT(unc_session_reason(s, SUM), "read over 40 ms of an interval of 140 ms");
+	step(p, 9000 * ms);
+	read_all(s, v);
+	CHECK_NUMBER(v[SUM].flags & LATE, 0);
+	CHECK_TEXT(unc_session_reason(s, SUM), "");
+	close_slow(p, s);
+}
+
+/* What was taken up again has a shorter time: a look that takes less than 1 % of all may be more of
+ * that. */
+static void test_late_again(void)
+{
+	struct unc_platform *p = slow_machine();
+	struct unc_session *s = channels(p);
+	struct unc_value v[ITEMS];
+	unsigned first = 0;
+
+	start(s);
+	step(p, 500 * ms);
+	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "imc", 0, 0, "CTL3"), 0);
+	step(p, 500 * ms);
+	read_all(s, v); /* finds that */
+	step(p, 3000 * ms);
+	read_all(s, v); /* takes channel 0 up again */
+	CHECK_NUMBER(v[0].flags & (UNC_VALUE_LOST | UNC_VALUE_VALID), UNC_VALUE_LOST);
+	step(p, 500 * ms);
+	while (s->units.read_slot[first] != 0)
+		first++;
+	delay(10 * ms, first + 2, STAMPS + first + 2); /* behind channel 0 */
+	read_all(s, v);
+	/* 10 ms of 4.5 s; but channel 0 has counted for 0.5 s. */
+	CHECK_NUMBER(v[0].flags & ~(unsigned)UNC_VALUE_INTERVAL_LATE,
+		     UNC_VALUE_VALID | UNC_VALUE_FRESH | UNC_VALUE_ESTIMATED | UNC_VALUE_LATE);
+	CHECK_NUMBER(v[SUM].flags & UNC_VALUE_LATE, UNC_VALUE_LATE);
+	CHECK_NUMBER(v[3].flags & UNC_VALUE_LATE, 0);
+	CU_ASSERT(v[0].late > 0.045);
+	close_slow(p, s);
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
@@ -213,6 +264,8 @@ int main(void)
 		{"counters that were not read at once", test_late},
 		{"a start that was not at once", test_late_start},
 		{"what has had no time", test_no_time},
+		{"the reason of the last value", test_reason_stays},
+		{"what was taken up again", test_late_again},
 		{NULL, NULL},
 	};
 

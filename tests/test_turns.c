@@ -263,8 +263,7 @@ static void test_waits(void)
 	CHECK_NUMBER(v[SECOND].flags, UNC_VALUE_WAITS);
 	CHECK_NUMBER(v[SECOND].count, 0);
 	CHECK_TEXT(unc_session_reason(s, SECOND),
-		   "measured in 0 of 1 passes so far; it has no value before all have had their "
-		   "turn");
+		   "its pass, one of 2, has not had its turn yet; it has no value before");
 	CHECK_TEXT(unc_session_reason(s, 0), "");
 	step(p, ms / 2); /* of its turn of 2 ms */
 	read_all(s, v);

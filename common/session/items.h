@@ -45,6 +45,7 @@ struct unc_session_item {
 	uint64_t seen;    /* of these, those of its interval; all: the last read has ended it */
 	double complete;  /* wall time when it was */
 	double interval;  /* its last interval: from complete to complete, seconds */
+	double late, interval_late; /* of its value at the last read */
 };
 
 /* session_items.c */

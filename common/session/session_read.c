@@ -69,10 +69,16 @@ static void waits_text(const struct unc_session *s, const struct unc_session_ite
 		(item->waits & ~waits_for(s, item)) | (item->waits & (uint64_t)1 << s->units.turn);
 	int all = __builtin_popcountll(item->waits), n = __builtin_popcountll(begun);
 
-	unc_fail(err, UNC_ERR_PASSES,
-		 "measured in %d of %d passes so far; it has no value before all have had their "
-		 "turn",
-		 n < all ? n : all - 1, all);
+	if (all == 1)
+		unc_fail(err, UNC_ERR_PASSES,
+			 "its pass, one of %u, has not had its turn yet; it has no value before",
+			 s->n_passes);
+	else
+		unc_fail(err, UNC_ERR_PASSES,
+			 "measured in %d of %d passes so far; it has no value before all have had "
+			 "their "
+			 "turn",
+			 n < all ? n : all - 1, all);
 }
 
 /* ---- one look */
@@ -121,14 +127,14 @@ struct stretch {
 
 static struct stretch stretch_of(const struct unc_session *s, double all, bool interval)
 {
-	uint64_t begin = interval ? s->from_width : s->base_width, end = s->units.read_width;
+	uint64_t begin = interval ? s->from_width : s->base_width, end = s->to_width;
 	uint64_t ns = (uint64_t)(int64_t)(all * 1e9);
 	bool turns = s->n_passes > 1, parts = turns || s->units.flawed;
 
 	return (struct stretch){
 		.interval = interval,
 		.even = s->units.guest || (!parts && begin + end <= ns / 1000),
-		.slow = !s->units.guest && (turns || begin > ns / 100 || end > ns / 100),
+		.slow = !s->units.guest && (parts || begin > ns / 100 || end > ns / 100),
 		.parts = parts,
 		.all = all,
 		.ns = ns,
@@ -193,12 +199,14 @@ static double slot_time(const struct unc_session *s, uint32_t i, const struct st
 }
 
 /* By what is multiplied that was counted in a time of its own, of the time that a value is about.
- * What differs by less than a thousandth stays as it was counted. */
-static double scale_of(const struct unc_spell *spell, const struct stretch *of)
+ * What differs by less than a thousandth stays as it was counted, but where counting was interrupted
+ * (`again`): the difference is then known. */
+static double scale_of(const struct unc_spell *spell, bool again, const struct stretch *of)
 {
 	uint64_t ran = spell->time.ran;
+	bool exact = of->even || (is_whole(ran, of) && !again);
 
-	return of->even || !ran || is_whole(ran, of) ? 1 : of->all * 1e9 / (double)ran;
+	return exact || !ran ? 1 : of->all * 1e9 / (double)ran;
 }
 
 static uint64_t scaled(uint64_t count, double scale)
@@ -232,9 +240,9 @@ static void end_time(struct unc_pass *pass)
 }
 
 /* What values need of a spell, once for all slots that have it in common. */
-static inline void weigh(struct unc_spell *spell, const struct stretch *of)
+static inline void weigh(struct unc_spell *spell, bool again, const struct stretch *of)
 {
-	spell->scale = scale_of(spell, of);
+	spell->scale = scale_of(spell, again, of);
 	spell->late = of->slow ? if_late(unsure(spell, of->ns), of) : 0;
 }
 
@@ -252,8 +260,8 @@ static void end_span(struct unc_span *span, const struct stretch *start,
 	v->time.ran = total->time.ran - span->reported_time.ran;
 	v->time.idle = total->time.idle - span->reported_time.idle;
 	span->reported_time = total->time;
-	weigh(&span->total, start);
-	weigh(v, interval);
+	weigh(&span->total, span->again, start);
+	weigh(v, span->again, interval);
 }
 
 /* What was counted in other passes as well is of the interval that ends with this one. */
@@ -408,9 +416,10 @@ const struct unc_slot *unc_session_flawed(const struct unc_session *s,
 /* Of one pass that is known since the interval ended: its time is that of all items. */
 static inline double scale_at(const struct unc_session *s, uint32_t slot, const struct stretch *of)
 {
-	const struct unc_spell *spell = spell_of(s, slot, of->interval);
+	const struct unc_span *span = unc_slot_span(&s->units, &s->units.slot[slot]);
+	const struct unc_spell *spell = of->interval ? &span->interval : &span->total;
 
-	return s->n_passes > 1 ? scale_of(spell, of) : spell->scale;
+	return s->n_passes > 1 ? scale_of(spell, span->again, of) : spell->scale;
 }
 
 /*
@@ -551,10 +560,13 @@ static bool unmeasured(double seconds, const struct stretch *interval)
 	return seconds <= 0 && interval->all > 0;
 }
 
+/* Of the time, or of what its turns promise: what was measured for less has no value. */
+static const double LEAST_SHARE = 0.05;
+
 /* Of what its turns promise, too little for a value. */
 static bool hardly_measured(const struct unc_session *s, double seconds, const struct stretch *of)
 {
-	return unc_turning_wanted(s) && seconds * s->n_passes < 0.05 * of->all;
+	return unc_turning_wanted(s) && seconds * s->n_passes < LEAST_SHARE * of->all;
 }
 
 static void hardly_text(const struct unc_session *s, double seconds, const struct stretch *of,
@@ -562,6 +574,37 @@ static void hardly_text(const struct unc_session *s, double seconds, const struc
 {
 	unc_fail(err, UNC_ERR_PASSES, "measured in %.2g %% of the %s, where its turn is %.0f %%",
 		 100 * seconds / of->all, of->interval ? "interval" : "time", 100. / s->n_passes);
+}
+
+/* A slot of a unit that was taken up again, and since then was measured for too little of the time
+ * for a value; NULL: there is none. */
+static const struct unc_slot *find_scarce(const struct unc_session *s,
+					  const struct unc_session_item *item,
+					  const struct stretch *of)
+{
+	for (uint32_t k = 0; k < item->n_measures && of->parts; k++) {
+		const struct unc_measure *m = &s->measure[item->measure[k]];
+
+		for (uint32_t i = 0; i < m->n_slots; i++) {
+			const struct unc_slot *slot = &s->units.slot[m->slot[i]];
+			double turns = takes_turns(s, slot) ? s->n_passes : 1;
+
+			if (!is_without(s, m->slot[i]) &&
+			    unc_slot_span(&s->units, slot)->taken_up &&
+			    slot_time(s, m->slot[i], of) * turns < LEAST_SHARE * of->all)
+				return slot;
+		}
+	}
+	return NULL;
+}
+
+static void scarce_text(const struct unc_session *s, const struct unc_slot *slot,
+			const struct stretch *of, struct unc_error *err)
+{
+	double seconds = slot_time(s, (uint32_t)(slot - s->units.slot), of);
+
+	unc_slot_scarce(&s->units, slot, 100 * seconds / of->all,
+			of->interval ? "interval" : "time", err);
 }
 
 static void set_flags(const struct unc_session *s, const struct unc_session_item *item,
@@ -603,6 +646,14 @@ static void plain_value(const struct unc_session *s, const struct unc_session_it
 		.interval_late = span->interval.late,
 	};
 	set_flags(s, item, v);
+}
+
+/* Since start or reset there is no value; of the interval there is. */
+static void drop_total(struct unc_value *v)
+{
+	v->flags &= ~(unsigned)(UNC_VALUE_VALID | UNC_VALUE_LATE);
+	v->count = 0;
+	v->value = v->seconds = v->share = v->late = 0;
 }
 
 /* What `item` has counted. */
@@ -649,12 +700,14 @@ static void item_value(struct unc_session *s, struct unc_session_item *item,
 	if (is_flawed(s, item, UNPROVEN))
 		v->flags |= UNC_VALUE_UNPROVEN;
 	if (is_flawed(s, item, LATE) || unmeasured(v->interval_seconds, interval) ||
-	    hardly_measured(s, v->interval_seconds, interval)) {
+	    hardly_measured(s, v->interval_seconds, interval) || find_scarce(s, item, interval)) {
 		v->delta = 0;
 		v->interval = NAN;
 	}
 	if (!(v->flags & UNC_VALUE_VALID))
 		*v = (struct unc_value){.units = v->units, .of = v->of, .flags = v->flags};
+	else if (find_scarce(s, item, start))
+		drop_total(v);
 }
 
 /* As many as matter. */
@@ -663,10 +716,10 @@ static int digits(double seconds)
 	return seconds < 0.01 ? 2 : 0;
 }
 
-static void late_text(double late, const struct stretch *of, struct unc_error *err)
+static void late_text(double late, double all, bool interval, struct unc_error *err)
 {
 	unc_fail(err, UNC_ERR_BUSY, "read over %.*f ms of %s%.*f ms", digits(late), late * 1e3,
-		 of->interval ? "an interval of " : "", digits(of->all), of->all * 1e3);
+		 interval ? "an interval of " : "", digits(all), all * 1e3);
 }
 
 const char *unc_session_reason(struct unc_session *s, int id)
@@ -676,7 +729,7 @@ const char *unc_session_reason(struct unc_session *s, int id)
 	struct unc_expr_vars vars;
 	const char *why;
 	struct stretch start, interval;
-	double value, late;
+	double value;
 
 	if (unc_session_enter(s) < 0)
 		return s->error.text;
@@ -699,6 +752,10 @@ const char *unc_session_reason(struct unc_session *s, int id)
 		unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "not measured: the time was too short");
 	else if (hardly_measured(s, measured(s, item, &start), &start))
 		hardly_text(s, measured(s, item, &start), &start, &s->error);
+	else if ((slot = find_scarce(s, item, &start)))
+		scarce_text(s, slot, &start, &s->error);
+	else if ((slot = find_scarce(s, item, &interval)))
+		scarce_text(s, slot, &interval, &s->error);
 	else if ((slot = find_slot(s, item, LATE)))
 		unc_slot_late(&s->units, slot, &s->error);
 	else if ((slot = find_slot(s, item, IDLE_IN_IT)))
@@ -716,10 +773,11 @@ const char *unc_session_reason(struct unc_session *s, int id)
 	}
 	if (!*s->error.text && (slot = find_slot(s, item, UNPROVEN)))
 		unc_slot_unproven(&s->units, slot, &s->error);
-	if (!*s->error.text && (late = lateness(s, item, &interval)) > 0)
-		late_text(late, &interval, &s->error);
-	if (!*s->error.text && (late = lateness(s, item, &start)) > 0)
-		late_text(late, &start, &s->error);
+	/* As it was at the last read: the thread may have looked since. */
+	if (!*s->error.text && item->interval_late > 0)
+		late_text(item->interval_late, interval.all, true, &s->error);
+	if (!*s->error.text && item->late > 0)
+		late_text(item->late, wall(s)->reported, false, &s->error);
 	pthread_mutex_unlock(&s->lock);
 	return s->error.text;
 }
@@ -739,6 +797,8 @@ void unc_session_values(struct unc_session *s, struct unc_value *values, size_t 
 			plain_value(s, &s->item[i], &start, &interval, out);
 		else
 			item_value(s, &s->item[i], &start, &interval, out);
+		s->item[i].late = out->late;
+		s->item[i].interval_late = out->interval_late;
 		if (size != sizeof(v))
 			unc_struct_out((char *)values + i * size, size, &v, sizeof(v));
 	}
@@ -817,7 +877,7 @@ void unc_session_forget(struct unc_session *s)
 		struct unc_session_item *item = &s->item[i];
 
 		item->seen = 0;
-		item->complete = item->interval = 0;
+		item->complete = item->interval = item->late = item->interval_late = 0;
 	}
 	memset(s->pass, 0, sizeof(s->pass));
 	s->begun = (uint64_t)1 << s->units.turn;

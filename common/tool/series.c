@@ -170,7 +170,8 @@ static void take_value(const struct series *s, struct number *n, const struct un
 	n->seconds = n->share > 0 ? (s->whole ? v->seconds : v->interval_seconds) / n->share : 0;
 	n->count = s->whole ? v->count : v->delta;
 	n->value = s->whole ? v->value : v->interval;
-	n->valid = v->flags & UNC_VALUE_VALID && isfinite(n->value);
+	n->valid = (v->flags & UNC_VALUE_VALID || (!s->whole && v->interval_seconds > 0)) &&
+		   isfinite(n->value);
 	n->mark[UNPROVEN] = n->valid && v->flags & UNC_VALUE_UNPROVEN;
 	n->mark[LATE] =
 		n->valid && v->flags & (s->whole ? UNC_VALUE_LATE : UNC_VALUE_INTERVAL_LATE);

@@ -72,6 +72,7 @@ void unc_units_take_up(struct unc_units *s, uint32_t instance)
 		slot->total = slot->reported = slot->delta = 0;
 		slot->reported_unread = slot->late = 0;
 		slot->span = (struct unc_span){.before = slot->span.before,
+					       .taken_up = true,
 					       .total.to = slot->span.total.to};
 	}
 	if (wanted->claimed == UNC_TRIED) {
@@ -199,6 +200,14 @@ void unc_slot_late(const struct unc_units *s, const struct unc_slot *slot, struc
 	unc_fail(err, UNC_ERR_IO, "%s of %s could not be read where the interval began",
 		 s->wanted[slot->instance].by->subject(s, slot),
 		 unc_unit_name(s, unc_slot_unit(s, slot)).text);
+}
+
+void unc_slot_scarce(const struct unc_units *s, const struct unc_slot *slot, double percent,
+		     const char *of, struct unc_error *err)
+{
+
+	unc_fail(err, UNC_ERR_BUSY, "%s was lost, and has counted again for only %.2g %% of the %s",
+		 unc_unit_name(s, unc_slot_unit(s, slot)).text, percent, of);
 }
 
 static void changed_text(const struct unc_units *s, const struct unc_slot *slot, const char *unit,

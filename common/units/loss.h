@@ -43,6 +43,9 @@ void unc_slot_loss(const struct unc_units *, const struct unc_slot *, struct unc
 void unc_slot_idle(const struct unc_units *, const struct unc_slot *, struct unc_error *err);
 void unc_slot_late(const struct unc_units *, const struct unc_slot *, struct unc_error *err);
 void unc_slot_unproven(const struct unc_units *, const struct unc_slot *, struct unc_error *err);
+/* Its unit was lost, and taken up again so short a part of the time ago that there is no value. */
+void unc_slot_scarce(const struct unc_units *, const struct unc_slot *, double percent,
+		     const char *of, struct unc_error *err);
 /* How its unit is told, of which a slot means nothing now; it stays there until unc_units_free().
  * NULL: out of memory. */
 const struct unc_unit *unc_units_tell_lost(struct unc_units *, const struct unc_slot *);

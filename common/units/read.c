@@ -146,7 +146,9 @@ static void look(struct unc_units *s, struct unc_slot *slot, const struct unc_re
 		by->timed(s, slot, op);
 	else if (!slot->begin)
 		total->time.ran += middle(now) - middle(total->to);
-	if (slot->begin && !total->from.ns)
+	if (slot->begin && total->from.ns)
+		slot->span.again = true;
+	else if (slot->begin)
 		total->from = now;
 	if (slot->begin)
 		total->blur += total->to.width + now.width;

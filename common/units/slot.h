@@ -40,6 +40,8 @@ struct unc_spell {
 struct unc_span {
 	struct unc_spell total; /* since start or reset */
 	uint64_t before;        /* where the look before the last one began, or a turn */
+	bool again;             /* it has begun more than once, and did not count in between */
+	bool taken_up;          /* it was lost before, and total is of the time since then */
 	struct unc_spell interval;
 	uint64_t reported_blur; /* of total, where the last interval ended */
 	struct unc_run_time reported_time;
