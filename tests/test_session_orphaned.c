@@ -84,7 +84,7 @@ static void test_restored(void)
 	CHECK_NUMBER(heard.n, 1);
 	snprintf(want, sizeof(want),
 		 "cbo0 (socket 0): CTL1 and 1 more were left behind by pid %d (test_session_or), "
-		 "which has ended: restored",
+		 "whose session has ended: restored",
 		 (int)getpid());
 	CHECK_TEXT(heard.text, want);
 	unc_session_free(s);
@@ -404,8 +404,8 @@ static void test_killed_process(void)
 	CHECK_NUMBER(file_at(CTL3 + 2), 0);
 	CHECK_NUMBER(heard.n, 1);
 	snprintf(want, sizeof(want),
-		 "cbo0 (socket 0): CTL3 was left behind by pid %d (test_session_or), which has "
-		 "ended: restored",
+		 "cbo0 (socket 0): CTL3 was left behind by pid %d (test_session_or), whose session "
+		 "has ended: restored",
 		 (int)pid);
 	CHECK_TEXT(heard.text, want);
 	unc_platform_close(p);

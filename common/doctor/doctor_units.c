@@ -188,7 +188,8 @@ static const char *owner_text(const struct unc_found *f, char *buf, size_t size)
 	else if (f->owner == UNC_OWNER_LIBUNCORE)
 		snprintf(buf, size, "pid %" PRId64 " (%s) counts with it", f->pid, f->command);
 	else if (f->owner == UNC_OWNER_ORPHANED)
-		snprintf(buf, size, "pid %" PRId64 " (%s), which has ended, has left it behind",
+		snprintf(buf, size,
+			 "pid %" PRId64 " (%s), whose session has ended, has left it behind",
 			 f->pid, f->command);
 	else if (f->pid)
 		snprintf(buf, size, "it may be the kernel's, for pid %" PRId64 " (%s)", f->pid,

@@ -269,11 +269,12 @@ static void tell_all(const struct unc_units *s, enum unc_extent extent,
 	char text[192];
 
 	if (restored->n)
-		unc_platform_log(
-			s->platform, UNC_LOG_WARNING, "%s left behind by pid %lld (%s)%s: restored",
-			tale_text(restored, text, sizeof(text)), (long long)restored->pid,
-			restored->command,
-			restored->several ? " and others, which have ended" : ", which has ended");
+		unc_platform_log(s->platform, UNC_LOG_WARNING,
+				 "%s left behind by pid %lld (%s)%s: restored",
+				 tale_text(restored, text, sizeof(text)), (long long)restored->pid,
+				 restored->command,
+				 restored->several ? " and others, whose sessions have ended"
+						   : ", whose session has ended");
 	if (left->n && extent == UNC_ALL)
 		unc_platform_log(s->platform, UNC_LOG_WARNING,
 				 "%s left behind by pid %lld (%s) of user %u: a session of that "
