@@ -26,6 +26,7 @@ static void __attribute__((destructor)) stop_all(void)
 
 	if (getpid() != intel_uncore.pid) /* a child that was forked has no say */
 		return;
+	intel_uncore_sum_up();
 	for (control = intel_uncore.controls; control; control = control->next)
 		intel_uncore.session_stop(control->session);
 }
@@ -114,6 +115,22 @@ static int check_events(const struct control *control)
 				 "into it; PAPI_cleanup_eventset() lets it begin anew");
 }
 
+static int count_unit(void *user, const struct unc_unit *unit)
+{
+	(void)unit;
+	++*(unsigned int *)user;
+	return 0;
+}
+
+/* What stands still on a unit where somebody else counts is known once it is looked at. */
+static void note_missing(struct control *control, int id)
+{
+	control->items[id].missing = 0;
+	control->items[id].lost = 0;
+	intel_uncore.session_missing(control->session, id, count_unit, &control->items[id].missing);
+	intel_uncore_warn_partial(control, id);
+}
+
 static int start(hwd_context_t *ctx, hwd_control_state_t *ctl)
 {
 	ThreadInfo_t *thread = _papi_hwi_lookup_thread(0);
@@ -136,9 +153,8 @@ static int start(hwd_context_t *ctx, hwd_control_state_t *ctl)
 		return papi_errno;
 	control->lost = 0;
 	tell_simulated();
-	/* What stands still on a unit where somebody else counts is known once it is looked at. */
 	for (i = 0; i < control->count; i++)
-		intel_uncore_warn_partial(control, i);
+		note_missing(control, i);
 	return PAPI_OK;
 }
 
@@ -175,6 +191,27 @@ static int needs_time(const struct control *control, unsigned int flags)
 	       (!(flags & UNC_VALUE_LOST) && intel_uncore.session_passes(control->session) > 1);
 }
 
+/* Whether a sum is not over the units of its start, or a counter is lost: what was counted before
+ * and what is counted later is not of the same, and stays so until counting begins anew. */
+static int is_lost(struct item *item, const struct unc_value *value)
+{
+	item->lost |= value->flags & UNC_VALUE_LOST || value->of - value->units != item->missing;
+	return item->lost;
+}
+
+/* Of a sum that has a value by the library; without the units that it lacks now, if there are some. */
+static int fail_sum(struct control *control, int item, const char *name)
+{
+	const char *without = intel_uncore.session_partial(control->session, item);
+	char sentence[2 * PAPI_HUGE_STR_LEN];
+
+	snprintf(sentence, sizeof(sentence),
+		 "%s: its units are not those of its start%s%s; PAPI_reset() begins anew", name,
+		 *without ? ": it is without " : "", without);
+	intel_uncore_fail(UNC_ERR_IO, sentence);
+	return PAPI_ECLOST;
+}
+
 /* Why a value means nothing: the library's sentence, with the name where it needs time. */
 static int fail_value(struct control *control, int item)
 {
@@ -182,36 +219,33 @@ static int fail_value(struct control *control, int item)
 	const char *reason = intel_uncore.session_reason(control->session, item);
 	char sentence[PAPI_HUGE_STR_LEN];
 	struct name name;
-	int papi_errno;
 
+	intel_uncore_name(control->items[item].code, &name);
+	if (control->items[item].lost && !(flags & UNC_VALUE_LOST))
+		return fail_sum(control, item, name.text);
 	if (needs_time(control, flags)) {
-		intel_uncore_name(control->items[item].code, &name);
 		snprintf(sentence, sizeof(sentence), "%s: %s", name.text, reason);
 		return intel_uncore_fail(UNC_ERR_PASSES, sentence);
 	}
-	papi_errno = intel_uncore_fail(UNC_ERR_IO, reason);
-	if (!(flags & UNC_VALUE_LOST))
-		return papi_errno;
-	control->lost = 1;
-	return PAPI_ECLOST;
+	intel_uncore_fail(UNC_ERR_IO, reason);
+	return flags & UNC_VALUE_LOST ? PAPI_ECLOST : intel_uncore_code(UNC_ERR_IO);
 }
 
-/* A sum has lost a unit, nothing shows whether what it counts is all, or its counters were not read
- * at one time: each is said once. */
-static void warn_doubt(struct control *control, int item)
+/* Nothing shows whether what is counted is all, or the counters were not read at one time. */
+static void note_doubts(const struct control *control, int item)
 {
-	const unsigned int marks = UNC_VALUE_PARTIAL | UNC_VALUE_UNPROVEN | UNC_VALUE_LATE;
-	unsigned int doubt = control->read[item].flags & marks & ~control->items[item].told;
+	unsigned int flags = control->read[item].flags;
 	struct name name;
 
-	control->items[item].told |= doubt;
-	if (doubt & UNC_VALUE_PARTIAL)
-		intel_uncore_warn_partial(control, item);
-	if (!(doubt & ~UNC_VALUE_PARTIAL))
+	if (!(flags & UNC_VALUE_VALID) || !(flags & (UNC_VALUE_UNPROVEN | UNC_VALUE_LATE)) ||
+	    intel_uncore_name(control->items[item].code, &name) != PAPI_OK)
 		return;
-	if (intel_uncore_name(control->items[item].code, &name) == PAPI_OK)
-		PAPIWARN("intel_uncore: %s: %s", name.text,
-			 intel_uncore.session_reason(control->session, item));
+	if (flags & UNC_VALUE_UNPROVEN)
+		intel_uncore_doubt(INTEL_UNCORE_UNPROVEN, name.text,
+				   intel_uncore.session_reason(control->session, item));
+	if (flags & UNC_VALUE_LATE)
+		intel_uncore_doubt(INTEL_UNCORE_LATE, name.text,
+				   intel_uncore.session_reason(control->session, item));
 }
 
 /* A gauge travels as the bits of a double, NaN if it means nothing. An integer has no such value:
@@ -221,17 +255,20 @@ static int set_value(struct control *control, int item)
 	const struct unc_value *value = &control->read[item];
 	const struct unc_metric *metric = control->items[item].metric;
 	long long *out = &control->values[control->items[item].position];
-	double number = value->flags & UNC_VALUE_VALID ? value->value : __builtin_nan("");
+	int lost = is_lost(&control->items[item], value);
+	double number = value->flags & UNC_VALUE_VALID && !lost ? value->value : __builtin_nan("");
 
-	warn_doubt(control, item);
+	control->lost |= lost;
+	if (!lost)
+		note_doubts(control, item);
 	if (metric && metric->kind == UNC_METRIC_GAUGE) {
 		/* Says so: no NaN of nothing to nothing. */
-		if (value->flags & (UNC_VALUE_LOST | UNC_VALUE_WAITS))
+		if (lost || value->flags & UNC_VALUE_WAITS)
 			fail_value(control, item);
 		memcpy(out, &number, sizeof(number));
 		return PAPI_OK;
 	}
-	if (!(value->flags & UNC_VALUE_VALID))
+	if (lost || !(value->flags & UNC_VALUE_VALID))
 		return fail_value(control, item);
 	*out = metric ? (long long)(number < 0 ? number - 0.5 : number + 0.5)
 		      : (long long)value->count;

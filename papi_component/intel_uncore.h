@@ -21,7 +21,8 @@
 	F(unit_get) F(unit_devices) F(node_get) F(event_get) F(umask_get) F(field_get) F(metric_get) F(item_find)              \
 	F(event_encode) F(session_new) F(session_add) F(session_clear) F(session_passes)           \
 	F(session_turns) F(session_start) F(session_read) F(session_reset) F(session_stop)         \
-	F(session_free) F(session_error) F(session_reason) F(session_partial) F(doctor)
+	F(session_free) F(session_error) F(session_reason) F(session_partial) F(session_missing)    \
+	F(doctor)
 /* clang-format on */
 #define INTEL_UNCORE_DECLARE(name) __typeof__(unc_##name) *name;
 
@@ -33,6 +34,9 @@ struct base {
 	int listed; /* it can be counted here */
 	int asked;  /* a program has named it */
 };
+
+/* Marks with which a value is given: the first is said, and how many there were in the end. */
+enum { INTEL_UNCORE_UNPROVEN, INTEL_UNCORE_LATE, INTEL_UNCORE_DOUBTS };
 
 struct intel_uncore {
 	INTEL_UNCORE_FUNCTIONS(INTEL_UNCORE_DECLARE)
@@ -47,6 +51,9 @@ struct intel_uncore {
 	char *devices;       /* below PCIe stacks, "mlx5_0, nvme0"; NULL: nobody has looked yet */
 	struct texts *texts; /* what programs named and the library accepted */
 	pid_t told_by;       /* the process that has told that it is simulated */
+	struct {
+		unsigned long n, told; /* values of the process; as they were told last */
+	} doubts[INTEL_UNCORE_DOUBTS];
 	struct control *controls; /* EventSets that have a session */
 };
 extern struct intel_uncore intel_uncore;
@@ -69,7 +76,8 @@ struct item {
 	unsigned int code;
 	int papi_code, position;         /* where PAPI looks for its value */
 	const struct unc_metric *metric; /* NULL: an event */
-	unsigned int told;               /* UNC_VALUE_PARTIAL, UNPROVEN, LATE: it was said */
+	unsigned int missing;            /* units that its sum lacked where counting began */
+	int lost; /* a read has found others missing: it has no value before the next start */
 };
 
 /* Of an EventSet. PAPI has cleared it, and frees it when it has no events any more. */
@@ -96,6 +104,10 @@ int intel_uncore_code(int error);
 int intel_uncore_fail(int error, const char *sentence);
 void intel_uncore_log(void *user, enum unc_log_level level, const char *text);
 int intel_uncore_load(char *reason, size_t size);
+/* A value has this mark; of the first of the process is told, whatever PAPI may print. */
+void intel_uncore_doubt(int doubt, const char *name, const char *reason);
+/* Tells how many there were, if that has changed. */
+void intel_uncore_sum_up(void);
 
 /* intel_uncore_texts.c; the caller holds the lock. The number of a text, which is added if it is new. */
 int intel_uncore_text_number(const char *text, unsigned int base, unsigned int *number);

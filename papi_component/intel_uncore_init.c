@@ -29,6 +29,8 @@ static void release(void)
 
 int intel_uncore_shutdown_component(void)
 {
+	if (intel_uncore.pid == getpid())
+		intel_uncore_sum_up();
 	release();
 	intel_uncore_texts_forget(); /* as PAPI does with its codes */
 	return PAPI_OK;
@@ -68,6 +70,8 @@ static int init_private(char *reason, size_t size)
 	struct unc_options options = {.size = sizeof(options), .log = intel_uncore_log};
 	int error, papi_errno;
 
+	if (intel_uncore.pid != getpid()) /* what the parent has counted it tells itself */
+		memset(intel_uncore.doubts, 0, sizeof(intel_uncore.doubts));
 	intel_uncore.pid = getpid();
 	papi_errno = intel_uncore_load(reason, size);
 	if (papi_errno != PAPI_OK)

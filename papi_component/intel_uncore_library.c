@@ -48,6 +48,29 @@ void intel_uncore_log(void *user, enum unc_log_level level, const char *text)
 		SUBDBG("%s\n", text);
 }
 
+static const char *const doubts[] = {
+	[INTEL_UNCORE_UNPROVEN] = "not proven to count",
+	[INTEL_UNCORE_LATE] = "late",
+};
+
+void intel_uncore_doubt(int doubt, const char *name, const char *reason)
+{
+	if (__atomic_fetch_add(&intel_uncore.doubts[doubt].n, 1, __ATOMIC_RELAXED) == 0)
+		fprintf(stderr, "intel_uncore: %s: %s: %s\n", name, doubts[doubt], reason);
+}
+
+void intel_uncore_sum_up(void)
+{
+	unsigned long n;
+	int i;
+
+	for (i = 0; i < INTEL_UNCORE_DOUBTS; i++) {
+		n = __atomic_load_n(&intel_uncore.doubts[i].n, __ATOMIC_RELAXED);
+		if (n != __atomic_exchange_n(&intel_uncore.doubts[i].told, n, __ATOMIC_RELAXED))
+			fprintf(stderr, "intel_uncore: values that were %s: %lu\n", doubts[i], n);
+	}
+}
+
 /* $PAPI_UNCORE_ROOT alone if it is set; else what the loader finds, then the root built in. */
 int intel_uncore_load(char *reason, size_t size)
 {

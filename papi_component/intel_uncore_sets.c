@@ -171,7 +171,6 @@ static int add_item(struct control *control, unsigned int code, int passes)
 	if (papi_errno != PAPI_OK)
 		return papi_errno;
 	control->items[control->count].code = code;
-	control->items[control->count].told = 0;
 	control->items[control->count++].metric = name.metric;
 	if (intel_uncore.session_passes(control->session) > passes)
 		return refuse_passes(control, name.text, passes);
