@@ -34,7 +34,7 @@ static int config_partial(const oconfig_item_t *ci)
 	bool wanted = true;
 	int status = cf_util_get_boolean(ci, &wanted);
 
-	self.whole_only = !wanted;
+	self.partial_sums = wanted ? PARTIAL_SENT : PARTIAL_NOT_SENT;
 	return status;
 }
 

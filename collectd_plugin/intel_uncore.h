@@ -37,11 +37,13 @@ struct item {
 	value_t value;
 	double scale;
 	bool is_total;
-	bool named;    /* by the configuration itself, not by a group */
-	bool going;    /* the interval before had a value: total goes on */
-	bool begun;    /* a value was sent */
-	unsigned told; /* UNC_VALUE_PARTIAL and UNPROVEN: the log has it */
-	cdtime_t late; /* when the last value came that was LATE; 0: none was */
+	bool named;       /* by the configuration itself, not by a group */
+	bool going;       /* the interval before had a value: total goes on */
+	bool begun;       /* a value was sent */
+	unsigned told;    /* UNC_VALUE_PARTIAL and UNPROVEN: the log has it */
+	unsigned missing; /* units that its sum lacked where counting began */
+	bool lost;        /* and more of them now */
+	cdtime_t late;    /* when the last value came that was LATE; 0: none was */
 	double total;
 	c_complain_t complaint;
 };
@@ -61,9 +63,13 @@ struct label {
 struct intel_uncore {
 	char *simulate;
 	char *access;
-	bool whole_only; /* no partial sums */
-	bool node_sums;  /* a series of all sockets, too */
-	bool broken;     /* the configuration */
+	enum {
+		PARTIAL_FROM_START, /* those that lacked the units where counting began */
+		PARTIAL_SENT,
+		PARTIAL_NOT_SENT
+	} partial_sums; /* which of them are sent */
+	bool node_sums; /* a series of all sockets, too */
+	bool broken;    /* the configuration */
 	struct block always;
 	struct block *cpus;
 	size_t n_cpus;
@@ -98,6 +104,8 @@ const struct item *intel_uncore_same_series(const struct item *items, size_t n,
 int intel_uncore_set_names(value_list_t *vl, const char *type, const char *text);
 /* Warns, once for an item, of a sum over fewer units than the machine has. */
 void intel_uncore_tell_partial(struct item *item);
+/* Whether such a sum is sent. */
+bool intel_uncore_is_sent(const struct item *item);
 
 enum { NOT_NOW = 1 }; /* beside 0 and -1: it may work later, and the log says why not yet */
 

@@ -44,6 +44,12 @@ static int left_out(bool of_group, const char *name, const char *why)
 	return 0;
 }
 
+bool intel_uncore_is_sent(const struct item *item)
+{
+	return self.partial_sums == PARTIAL_SENT ||
+	       (self.partial_sums == PARTIAL_FROM_START && !item->lost);
+}
+
 void intel_uncore_tell_partial(struct item *item)
 {
 	const char *without =
@@ -54,7 +60,9 @@ void intel_uncore_tell_partial(struct item *item)
 	item->told |= UNC_VALUE_PARTIAL;
 	WARNING(LOG "%s/%s: partial sum, without %s%s", item->vl.plugin_instance,
 		item->vl.type_instance, without,
-		self.whole_only ? "; not sent (PartialSums false)" : "");
+		self.partial_sums == PARTIAL_NOT_SENT ? "; not sent (PartialSums false)"
+		: !intel_uncore_is_sent(item)         ? "; not sent until it is whole again"
+						      : "");
 }
 
 /* Names become parts of file names and of dotted paths: '.' and ':' turn into '-', '=' into '_'. */

@@ -5,10 +5,23 @@
 #include <math.h>
 #include <stdio.h>
 
+static int count_unit(void *user, const struct unc_unit *unit)
+{
+	(void)unit;
+	++*(unsigned *)user;
+	return 0;
+}
+
 int intel_uncore_start(void)
 {
 	int status = unc_session_start(self.session);
 
+	for (size_t i = 0; i < self.n_items && status == 0; i++) {
+		struct item *item = &self.items[i];
+
+		item->missing = 0;
+		unc_session_missing(self.session, item->id, count_unit, &item->missing);
+	}
 	self.running = status == 0;
 	self.begun = cdtime();
 	return status;
@@ -80,9 +93,9 @@ static void tell_late(cdtime_t now)
 /* Sends the value if there is one. A ratio of nothing to nothing is nothing to complain about. */
 static void send_item(struct item *item, cdtime_t now)
 {
-	const unsigned wanted = UNC_VALUE_VALID | UNC_VALUE_FRESH;
 	const struct unc_value *value = &self.values[item->id];
-	bool valid = value->flags & UNC_VALUE_VALID;
+	/* Since the start there may be no value, and one of the interval. */
+	bool valid = value->flags & UNC_VALUE_VALID || value->interval_seconds > 0, lost;
 
 	if (!valid && (item->is_total || value->flags & UNC_VALUE_LOST))
 		c_complain_once(LOG_WARNING, &item->complaint, LOG "%s/%s: no value: %s",
@@ -91,6 +104,10 @@ static void send_item(struct item *item, cdtime_t now)
 	else if (valid)
 		c_release(LOG_INFO, &item->complaint, LOG "%s/%s: values again",
 			  item->vl.plugin_instance, item->vl.type_instance);
+	lost = value->flags & UNC_VALUE_PARTIAL && value->of - value->units > item->missing;
+	if (lost && !item->lost) /* than were told */
+		item->told &= ~(unsigned)UNC_VALUE_PARTIAL;
+	item->lost = lost;
 	if (value->flags & UNC_VALUE_PARTIAL)
 		intel_uncore_tell_partial(item);
 	else if (valid && item->told & UNC_VALUE_PARTIAL)
@@ -100,8 +117,8 @@ static void send_item(struct item *item, cdtime_t now)
 		WARNING(LOG "%s/%s: %s", item->vl.plugin_instance, item->vl.type_instance,
 			unc_session_reason(self.session, item->id));
 	item->told |= value->flags & UNC_VALUE_UNPROVEN;
-	if ((value->flags & wanted) == wanted && !isnan(value->interval) &&
-	    !(value->flags & UNC_VALUE_PARTIAL && self.whole_only))
+	if (valid && value->flags & UNC_VALUE_FRESH && !isnan(value->interval) &&
+	    (!(value->flags & UNC_VALUE_PARTIAL) || intel_uncore_is_sent(item)))
 		dispatch(item, value->interval, now);
 	else
 		item->going = false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The collectd plugin on a machine of which somebody takes one unit, and gives it back: no other
- * series has a gap, or another rate; a sum goes on over the other units, unless partial sums are
- * not wanted; its own series stops, and begins anew.
+ * series has a gap, or another rate; a sum that lost it stops, unless partial sums are wanted; its own
+ * series stops, and begins anew.
  */
 #include "collectd_kit.h"
 #include "platform/platform.h"
@@ -162,6 +162,8 @@ static void lose(const char *option, const char *lost, double part, bool at_star
 	for (int i = 0; i < 4; i++)
 		CU_ASSERT(!check(lost, part));
 	CU_ASSERT(logged("irp0 (socket 0)"));
+	CHECK_NUMBER(strstr(host.log, "; not sent until it is whole again\n") != NULL,
+		     strncmp(option, "NodeSums", 8) == 0 && !at_start);
 	CU_ASSERT(!strstr(host.log, "[error]") || at_start);
 	irp(0);
 	for (int i = 0; i < MAX_BACK && !whole; i++)
@@ -177,6 +179,13 @@ static void test_sums(void)
 {
 	lose("PartialSums true", "socket0/irp", 7. / 8, false);
 	lose("PartialSums true", "socket0/irp", 7. / 8, true);
+}
+
+/* A sum that lacked the unit from the start is sent, one that has lost it since is not. */
+static void test_lost_sums(void)
+{
+	lose("NodeSums false", "socket0/irp", 0, false);
+	lose("NodeSums false", "socket0/irp", 7. / 8, true);
 }
 
 static void test_whole_sums(void)
@@ -196,6 +205,7 @@ int main(void)
 	static const struct suite_test tests[] = {
 		{"a unit of a sum is taken", test_sums},
 		{"a unit is taken, and partial sums are not wanted", test_whole_sums},
+		{"a unit of a sum is taken, and nothing is configured", test_lost_sums},
 		{"a unit that has a series is taken", test_units},
 		{NULL, NULL},
 	};

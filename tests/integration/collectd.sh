@@ -167,7 +167,7 @@ files_start()
 	wait_for 10 test -e "$tmp/room/proc/cpuinfo" || { cat "$tmp/room.log"; return 1; }
 	UNCORE_SYSROOT=$tmp/room
 	export UNCORE_SYSROOT
-	start files 'Metric "memory_read_bytes"'
+	start files 'PartialSums true' 'Metric "memory_read_bytes"'
 	unset UNCORE_SYSROOT
 }
 
