@@ -127,7 +127,7 @@ static int take_portable(struct unc_table_reader *r, const char *particular,
 	if (unc_given(r, "unit") || unc_given(r, "kind"))
 		return unc_bad(r, "metric %s: portable.tbl has its unit and kind",
 			       unc_given(r, "NAME"));
-	unc_put(&buf, "%s%s%s", unc_tbl_str(&r->t, p->desc), *particular ? "; " : "", particular);
+	unc_put(&buf, "%s%s%s", unc_tbl_str(&r->t, p->desc), *particular ? " " : "", particular);
 	m->unit = p->unit;
 	m->kind = p->kind;
 	m->desc = unc_add_string(r, desc);

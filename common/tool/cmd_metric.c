@@ -22,7 +22,7 @@ static void print_metric(struct printer *p, size_t index, const struct unc_metri
 	print_also(p, "WHAT", m->available ? "%s" : "not available: %s",
 		   m->available ? m->desc : m->reason);
 	if (verified)
-		print_also(p, "WHAT", "; verified on this CPU");
+		print_also(p, "WHAT", " Verified on this CPU.");
 	print_text(p, "of", NULL, m->of);
 	if (verbose && !m->available) {
 		print_line(p);

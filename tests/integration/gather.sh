@@ -70,7 +70,7 @@ mkdir "$dir/unpacked" && tar xf "$tar" -C "$dir/unpacked" && real units -j &&
 result $? "an unpacked one is the same machine"
 
 real gather "$tar"
-[ $status -eq 1 ] && grep -q "$tar cannot be made: File exists" "$dir/err" && ! grep -q "is this machine" "$dir/out"
+[ $status -eq 1 ] && grep -q "$tar cannot be made: File exists" "$dir/err" && ! grep -q "describes this machine" "$dir/out"
 result $? "a file that exists is left alone"
 
 UNCORE_SYSROOT=$tar "$uncore" gather "$dir/other.tar" 2>"$dir/err" >/dev/null

@@ -68,8 +68,8 @@ verified "$tmp/machines" emerald-rapids 'contains(["memory_read_bytes", "llc_loo
 	verified "$tmp/machines" icelake-sp 'contains(["llc_misses", "memory_write_bytes"])' &&
 	verified "$tmp/machines" skylake-sp 'length == 0' && verified "$tmp/none" emerald-rapids 'length == 0' &&
 	UNCORE_REPORTS=$tmp/machines run metrics -c emerald-rapids memory_ &&
-	grep -q '^memory_read_bytes .*; verified on this CPU$' "$tmp/out" &&
-	! grep -q '^memory_write_bytes .*verified' "$tmp/out"
+	grep -q '^memory_read_bytes .* Verified on this CPU[.]$' "$tmp/out" &&
+	! grep -q '^memory_write_bytes .*Verified' "$tmp/out"
 result "metrics that a report has found right are verified on that CPU, and no others"
 
 run verify
