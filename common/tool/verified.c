@@ -46,7 +46,7 @@ static bool all_right(const char *report, const char *metric)
 
 bool metric_verified(const char *cpu, const char *metric)
 {
-	const char *folder = getenv("UNCORE_REPORTS");
+	const char *folder = secure_getenv("UNCORE_REPORTS");
 	char *pattern = must_print("%s/*.json", folder ? folder : UNC_REPORTS);
 	glob_t found = {.gl_pathc = 0};
 	bool verified = false;

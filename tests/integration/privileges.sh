@@ -88,6 +88,12 @@ cp "$alone" "$tmp/uncore"
 UNCORE_SYSROOT=$root UNCORE_TABLES=$tables "$tmp/uncore" units -j >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 0 ] && grep -q '"box"' "$tmp/out"
 result $? "an ordinary program obeys the variables"
+mkdir "$tmp/reports"
+printf '{"cpu":"sandybridge-ep","simulated":false,"checks":[{"check":"memory_read_bytes of socket 0","verdict":"right"}]}\n' \
+	>"$tmp/reports/report.json"
+UNCORE_REPORTS=$tmp/reports "$tmp/uncore" metrics -c sandybridge-ep memory_read >"$tmp/out" 2>"$tmp/err"
+grep -q '^memory_read_bytes .* Verified' "$tmp/out"
+result $? "it believes reports of another folder"
 UNCORE_SYSROOT=$root UNCORE_TABLES=$tables "$tmp/uncore" stat -d 0.05 -e box.ENTRY:addr=0x41 \
 	>"$tmp/out" 2>"$tmp/err"
 [ $? -ne 0 ] && grep -q 'msr 0xc0000082 on cpu 0 can be no register of a monitor' "$tmp/err" &&
@@ -127,7 +133,7 @@ raise()
 
 for way in set-user-id "file capabilities"; do
 	if ! raise "$way"; then
-		for _ in 1 2 3; do
+		for _ in 1 2 3 4; do
 			number=$((number + 1))
 			echo "ok $number - privileges: $way # SKIP setcap: $(head -n 1 "$tmp/err")"
 		done
@@ -142,6 +148,9 @@ for way in set-user-id "file capabilities"; do
 	as_nobody "$tmp/uncore" stat -d 0.05 -e box.ENTRY:addr=0x41
 	[ $? -ne 0 ] && [ $first -eq 0 ] && ! touched
 	result $? "$way: no table and no machine of the user's is used, nothing is written"
+	UNCORE_REPORTS=$tmp/reports as_nobody "$tmp/uncore" metrics -c sandybridge-ep memory_read
+	grep -q '^memory_read_bytes' "$tmp/out" && ! grep -q 'Verified' "$tmp/out"
+	result $? "$way: reports of the user's are not believed"
 	cp -r "$tables" "$tmp/own"
 	chown -R 65534 "$tmp/own"
 	as_nobody "$tmp/uncore" units --tables "$tmp/own"
