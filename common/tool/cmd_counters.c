@@ -212,7 +212,7 @@ int cmd_gather(struct unc_platform *none, const struct args *args)
 
 	print_end(&p);
 	if (rc == 0)
-		print_also(&p, "", "\nin %s: UNCORE_SYSROOT=%s is this machine.", args->word[0],
-			   args->word[0]);
+		print_also(&p, "", "\n%s describes this machine. Reports go to %s.", args->word[0],
+			   UNC_REPORT_TO);
 	return library_error(rc, unc_open_error());
 }

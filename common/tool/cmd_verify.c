@@ -116,6 +116,8 @@ static int report(const struct verify *v, const struct args *args, int fd)
 		   count[NOT_JUDGED]);
 	int rc = fd >= 0 ? write_file(v, args, fd) : EXIT_SUCCESS;
 
+	if (fd >= 0 && rc == EXIT_SUCCESS)
+		print_also(&p, "", "\n%s: reports go to %s.", args->output, UNC_REPORT_TO);
 	return count[WRONG] ? EXIT_FAILURE : rc;
 }
 

@@ -29,103 +29,97 @@ static const struct command commands[] = {
 	 "numbers are of both. The exit status is that of COMMAND, if there is one; 1 if another "
 	 "program took a counter away."},
 	{"top", cmd_top, OPEN_MACHINE, WATCH | MACHINE, 0, 0, false, "",
-	 "what sockets and memory channels do, live",
+	 "live view of sockets and memory channels",
 	 "Group OVERVIEW ('uncore groups OVERVIEW') of each socket, as rates, and the traffic of "
 	 "each memory channel as a bar: in a section of its own where there is room, else one "
 	 "letter a channel behind its socket. Bars of memory are shares of what it could move; "
 	 "where that is not known, of what the busiest one does, and no share is told. Keys: q "
 	 "ends, c switches channels, d shows PCIe devices, the busiest first, e energy, x CXL "
-	 "memory, o "
-	 "this page again, ? tells more. '-' is no value, '*' goes without some units, "
+	 "memory, o this page again, ? tells more. '-' is no value, '*' goes without some units, "
 	 "'?' is not proven to count, '!' is late, '~' is scaled, having been measured in passes: "
 	 "the last lines say why. Without a terminal frames come one after the other, as wide as "
 	 "COLUMNS says, or 80."},
 	{"list", cmd_list, OPEN_TABLES, REPORT | CPU, 0, SIZE_MAX, false, "[WORD ...]",
-	 "metrics and events that can be counted, all or those with these words",
+	 "list metrics and events, all or those that match the words",
 	 "Each WORD must be in the name or the description, whatever its case; one with * ? [] is "
 	 "a pattern for the whole name. Metrics come first, those that mean the same on every CPU "
 	 "before the CPU's own, then events with a line for each unit mask; of both, what has the "
 	 "words in its name first. NAME:.. is an event of which only the description has them: "
 	 "'list NAME' shows its masks. NAME:field=.. counts only with a value for that field. With "
 	 "-v, formulas, codes and control values too, and what rests on a related CPU's guide "
-	 "alone. With -j events alone, and those found by "
-	 "their description only if no name is."},
+	 "alone. With -j events alone, and those found by their description only if no name is."},
 	{"metrics", cmd_metrics, OPEN_TABLES, REPORT | CPU | MACHINE, 0, SIZE_MAX, false,
-	 "[WORD ...]", "derived metrics, and why one is not available",
+	 "[WORD ...]", "list derived metrics, and why one is not available",
 	 "WORD: as for list. With -v, formulas and the events they need too."},
 	{"groups", cmd_groups, OPEN_TABLES, REPORT | CPU | MACHINE, 0, 1, false, "[GROUP]",
-	 "sets of metrics and events that are measured together",
+	 "list sets of metrics and events that are measured together",
 	 "What this CPU has of each, what is missing and why, and in how many passes it is "
 	 "counted: one means all at once. A site adds its own in /etc/libuncore/site.tbl."},
 	{"doctor", cmd_doctor, OPEN_NOTHING, REPORT | MACHINE, 0, 0, false, "",
-	 "why counters can or cannot be read here, and what to do",
+	 "check why counters can or cannot be read here, and what to do",
 	 "Looks at rights, drivers, lockdown, units that are missing where others of their type "
 	 "are there, counters that others use and what they count, what is frozen. Tries what a "
 	 "start needs: in each space of registers and on each socket one control of a unit that "
 	 "nobody uses is written with the value that is in it. Notes are 'ok'. The exit status is "
 	 "1 if anything needed is missing."},
 	{"gather", cmd_gather, OPEN_NOTHING, REPORT | MACHINE, 1, 1, false, "FILE.tar",
-	 "this machine as a file, for a bug report: what doctor and discovery read of it",
-	 "FILE.tar gets what was read in /proc, /sys and /dev, and what the registers of monitors "
-	 "hold; what could not be read, with the reason. It has no names of machines, users and "
-	 "programs; serial numbers are masked. What was taken is listed; 'tar tf FILE.tar' shows "
-	 "it. UNCORE_SYSROOT=FILE.tar, or a folder with what is in it, stands for the machine: "
-	 "units, doctor, counters, registers --values and decode then say what they say there; "
-	 "nothing counts. It looks as doctor does, and writes what that writes."},
+	 "save a description of this machine to a file, for a bug report",
+	 "FILE.tar gets what discovery and doctor read in /proc, /sys and /dev, and what the "
+	 "registers of monitors hold; what could not be read is there with the reason. It has no "
+	 "names of machines, users and programs; serial numbers are masked. What was taken is "
+	 "listed; 'tar tf FILE.tar' shows it. With UNCORE_SYSROOT=FILE.tar, or a folder with what "
+	 "is in it, units, doctor, counters, registers --values and decode show the recorded "
+	 "machine; nothing counts. It looks as doctor does, and writes what that writes."},
 	{"verify", cmd_verify, OPEN_NOTHING, REPORT | MACHINE | VERIFY, 0, 0, false, "",
-	 "whether the numbers are right here: known traffic, and what is counted of it",
-	 "For about a minute a known number of bytes is read, and written past the caches, by a "
-	 "thread "
-	 "on each core, in the memory of each socket and over the links; monitors are programmed "
-	 "as by "
-	 "stat, and put back, after Ctrl-C too. It takes a tenth of the free memory at most. Each "
-	 "check "
-	 "has what was expected, what was measured, and whether that is right, wrong, or not "
-	 "judged and "
-	 "why; behind each -> is what it would mean, and which row of the tables is in doubt. What "
-	 "others move is measured first and taken off. The exit status is 1 if anything is wrong. "
-	 "A "
-	 "simulated machine is told what would have been moved."},
-	{"cpus", cmd_cpus, OPEN_ANY_TABLES, REPORT, 0, 0, false, "",
-	 "CPUs that the library has event tables for", ""},
+	 "check the counts of this machine against known memory traffic",
+	 "For about a minute a thread on each core reads a known number of bytes, and writes it "
+	 "past the caches, in the memory of each socket and over the links; monitors are "
+	 "programmed as by stat, and put back, after Ctrl-C too. It takes a tenth of the free "
+	 "memory at most. Each check shows what was expected, what was measured, and the verdict: "
+	 "right, wrong, or not judged and why; behind each -> is what it would mean, and which row "
+	 "of the tables is in doubt. What others move is measured first and taken off. The exit "
+	 "status is 1 if anything is wrong. A simulated machine is told what would have been "
+	 "moved."},
+	{"cpus", cmd_cpus, OPEN_ANY_TABLES, REPORT, 0, 0, false, "", "list the supported CPUs", ""},
 	{"units", cmd_units, OPEN_TABLES, REPORT | CPU | MACHINE, 0, 0, false, "",
-	 "units of this machine, where they are, what serves them, and why one cannot be read",
+	 "list the units of this machine, how they are read, and why one cannot be read",
 	 "With -c, the units that a socket with this CPU may have."},
 	{"counters", cmd_counters, OPEN_NODE, REPORT | MACHINE, 0, 0, false, "",
-	 "counters that are in use, what they count, and who has programmed them",
+	 "list the counters in use, what they count, and who owns them",
 	 "OWNER is libuncore (a session that runs, by the ledger of the node), orphaned (a session "
 	 "that was killed; the next one, or 'uncore release', restores what it had found), kernel "
 	 "(its driver, for a program with perf events; with the pid where there is only one such "
 	 "program) or foreign (neither). SINCE is in UTC. A counter that several sessions share "
 	 "has a line for each. Nothing is written."},
 	{"release", cmd_release, OPEN_NODE, REPORT | MACHINE | RELEASE, 0, 0, false, "",
-	 "free the counters that ended processes have left",
+	 "free counters that ended processes left behind",
 	 "Restores what they had found, lets units and sockets go on that they have frozen, and "
 	 "shows the counters that were in use with what came of each. Counters of the kernel and "
 	 "of sessions that run are never touched. The exit status is 1 if something could not be "
 	 "freed."},
 	{"encode", cmd_encode, OPEN_TABLES_ALONE, REPORT | CPU, 1, 1, false, "EVENT",
-	 "what an event is in registers",
+	 "show the register values of an event",
 	 "EVENT: [type[index].]EVENT[:UMASK]...[:field=value]...[:socket=N]. \"writes\" is what "
 	 "starts the first unit of the type; an event that counts only beside another one has a "
 	 "note instead."},
 	{"decode", cmd_decode, OPEN_TABLES, REPORT | CPU, 2, 17, false, "UNIT REGISTER=VALUE...",
-	 "the event and the fields in register values",
+	 "show the event and the fields behind register values",
 	 "UNIT is a unit type, REGISTER one of its registers; CTL is the control of any counter. "
 	 "One control at a time, with the filters that it depends on. Bits that read back as 0, "
 	 "and those by which sampling freezes, need not be as they were written."},
 	{"eval", cmd_eval, OPEN_TABLES, REPORT | CPU, 1, SIZE_MAX, false, "METRIC EVENT=COUNT...",
-	 "compute a metric from counts of the events that it needs",
-	 "EVENT may be TIME (seconds), TSC (ticks), TSC_HZ, MEMORY_PEAK, "
-	 "PACKAGE_ENERGY or DRAM_ENERGY (joules), too."},
+	 "compute a metric from the counts of its events",
+	 "EVENT: also TIME (s), TSC (ticks), TSC_HZ, MEMORY_PEAK, PACKAGE_ENERGY, DRAM_ENERGY "
+	 "(J)."},
 	{"registers", cmd_registers, OPEN_TABLES, REPORT | CPU | VALUES, 0, 0, false, "",
-	 "monitor registers of all units of a socket", ""},
+	 "list the monitor registers of all units of a socket", ""},
 	{"completion", cmd_completion, OPEN_NOTHING, 0, 1, 1, false, "bash|zsh",
-	 "a script by which the shell completes commands, options and names",
+	 "print the script for completion in bash or zsh",
 	 "It is installed with the command; without that: source <(uncore completion bash)."},
 	{"help", cmd_help, OPEN_NOTHING, MANUAL, 0, 1, false, "[COMMAND]",
-	 "this, or the help of a command", ""},
-	{"version", cmd_version, OPEN_NOTHING, 0, 0, 0, false, "", "version of the library", ""},
+	 "show this list, or the help of a command", ""},
+	{"version", cmd_version, OPEN_NOTHING, 0, 0, 0, false, "",
+	 "show the version, and where to report problems", ""},
 	{.name = NULL},
 };
 
@@ -141,17 +135,18 @@ static const struct command *command_find(const char *name)
 /* What a newcomer wants comes first. */
 static void usage(void)
 {
-	puts("uncore: what an Intel socket does outside its cores: memory, last level cache, "
-	     "links, PCIe\n\n"
-	     "  uncore stat                   bytes read from and written to memory, until Ctrl-C\n"
-	     "  uncore stat -g MEM -- ./app   a group of numbers, while a program runs\n"
-	     "  uncore top                    sockets and memory channels, live\n"
-	     "  uncore list memory            metrics and events with this word\n"
-	     "  uncore doctor                 why it cannot be measured here, and what to do\n\n"
+	puts("uncore: measures what an Intel server CPU does outside its cores: memory, last "
+	     "level cache,\nlinks between sockets, PCIe\n\n"
+	     "  uncore stat                   memory traffic of this node, until Ctrl-C\n"
+	     "  uncore stat -g MEM -- ./app   memory traffic and latency while ./app runs\n"
+	     "  uncore top                    live view of sockets and memory channels\n"
+	     "  uncore list memory            metrics and events about memory\n"
+	     "  uncore doctor                 why counters cannot be read here, and what to do\n\n"
 	     "Without the hardware: UNCORE_SIM=emerald-rapids uncore top\n\n"
-	     "Commands, of which 'uncore help COMMAND' tells more:\n");
+	     "Commands ('uncore help COMMAND' explains one):\n");
 	for (const struct command *c = commands; c->name; c++)
 		printf("  %-10s %s\n", c->name, c->summary);
+	puts("\nReport problems to " UNC_REPORT_TO ".");
 }
 
 static int unknown(const char *name)
@@ -185,7 +180,7 @@ static int cmd_version(struct unc_platform *none, const struct args *args)
 {
 	(void)none;
 	(void)args;
-	printf("uncore %s\n", unc_version());
+	printf("uncore %s\nReport problems to %s.\n", unc_version(), UNC_REPORT_TO);
 	return EXIT_SUCCESS;
 }
 

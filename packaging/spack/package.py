@@ -17,6 +17,8 @@ class Libuncore(AutotoolsPackage):
     collectd, and the sources of a component for PAPI."""
 
     url = "file:///var/tmp/libuncore-0.1.0.tar.xz"
+    # A line homepage comes when configure.ac has one. Where users of this recipe report problems; None: what configure.ac says.
+    bugurl = None
 
     license("BSD-3-Clause")
 
@@ -34,6 +36,8 @@ class Libuncore(AutotoolsPackage):
     def configure_args(self):
         args = list(self.enable_or_disable("static"))
         args += self.with_or_without("collectd")
+        if self.bugurl:
+            args.append("--with-bugurl=" + self.bugurl)
         # In the prefix, which nobody else owns: the daemon looks there if its PluginDir says so, systemd-tmpfiles never.
         args.append("--with-collectd-plugindir=" + os.path.join(self.prefix, "lib", "collectd"))
         args.append("--with-tmpfilesdir=" + os.path.join(self.prefix, "lib", "tmpfiles.d"))

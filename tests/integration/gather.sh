@@ -81,8 +81,9 @@ result $? "nothing is gathered from a dump"
 
 control "text /proc/cmdline root=UUID=0f0f lockdown=integrity ip=10.9.8.7::nodename" \
 	"text /proc/sys/kernel/hostname nodename"
-rm -f "$tar" && real gather "$tar" && ! grep -aq 'nodename\|0f0f' "$tar"
-result $? "no name of the machine, nothing else of the kernel's command line"
+rm -f "$tar" && real gather "$tar" && ! grep -aq 'nodename\|0f0f' "$tar" &&
+	grep -qF "Reports go to $(sed -n 's/^UNC_REPORT_TO = //p' "$BUILD/Makefile")." "$dir/out"
+result $? "no name of the machine, nothing else of the kernel's command line; where reports go"
 
 # ---- a user without rights, and a disk that is full
 

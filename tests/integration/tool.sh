@@ -47,6 +47,10 @@ done
 result "the command alone shows its commands; each has help and is in the manual page, as are its options"
 run list --help && grep -q "^uncore list" "$tmp/out"; result "--help"
 run version && grep -Eq '^uncore [0-9]+\.[0-9]+' "$tmp/out"; result "version"
+where=$(sed -n 's/^UNC_REPORT_TO = //p' "$BUILD/Makefile")
+[ -n "$where" ] && grep -qxF "Report problems to $where." "$tmp/out" && run help && tail -n 1 "$tmp/out" | grep -qF "$where" &&
+	UNCORE_SIM=sandybridge-ep run verify -o "$tmp/report.json" && grep -qxF "$tmp/report.json: reports go to $where." "$tmp/out"
+result "version, help and verify say where to report"
 run nonsense; refused 2 "unknown command 'nonsense'"; result "unknown command"
 run "two
 lines"; refused 2 "unknown command 'two?lines'"; result "an error is one line"

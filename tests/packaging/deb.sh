@@ -18,7 +18,7 @@ build()
 {
 	[ -n "${ALL-}" ] || export DEB_BUILD_PROFILES=pkg.libuncore.nostatic
 	cd "$tmp" && tar xf "$tarball" && cd "libuncore-$version" &&
-		DPKG_GENSYMBOLS_CHECK_LEVEL=4 DEB_BUILD_OPTIONS="nocheck parallel=$(nproc)" dpkg-buildpackage -us -uc -b
+		BUGURL=https://bugs.example.org/uncore DPKG_GENSYMBOLS_CHECK_LEVEL=4 DEB_BUILD_OPTIONS="nocheck parallel=$(nproc)" dpkg-buildpackage -us -uc -b
 }
 
 # Another folder, another depth, generated files out of the tarball: the code is the same, and what is installed of
@@ -63,6 +63,8 @@ clean_of_lintian()
 
 result "changelog and configure.ac agree on the version" same_version
 result "packages are built from the tarball" build
+result "the command names the address that the packager sets" grep -q https://bugs.example.org/uncore \
+	"$tmp/libuncore-$version/debian/uncore-tools/usr/bin/uncore"
 if has_flags; then
 	result "the package's code is that of this build" same_code
 else
