@@ -129,7 +129,7 @@ struct unc_options {
  *  mmio      memory: /dev/mem
  *  pmu       the monitor of an Itanium's hardware thread: no Linux of today has a way to it
  *  perf      counters that the kernel hands out: perf_event_open
- *  direct    stands for all of them but kernel and msr-safe
+ *  direct    stands for msr, pci, mmio, pmu, perf
  * All, in this order, is the default. A simulated machine has one method, "simulated", for which
  * direct stands there; with a simulated kernel (`sim`: kernel=on) "kernel" before it.
  */

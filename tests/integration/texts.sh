@@ -60,6 +60,153 @@ broken_links "$tmp/text.md" | cut -d: -f2 >"$tmp/out"
 printf ' no file gone.md\n no heading text.md#none\n' | cmp -s - "$tmp/out"
 result "one that leads nowhere would be told"
 
+# written PAGE: lines of code, headings and rows of tables that its source means; rendered: those that GitHub's renderer makes of
+# them. A line that lacks the empty one before it becomes part of a paragraph, or of a table.
+written()
+{
+	awk '/^```/ { fence = !fence; next }
+		fence || /^    / { code += NF > 0; next }
+		/^#+ / { headings++ }
+		/^ ? ? ?\|/ { rows++ }
+		END { print code + 0 " lines of code, " headings + 0 " headings, " rows + 0 " rows" }' "$1"
+}
+
+rendered()
+{
+	cmark-gfm -e table "$1" | awk '{ line = $0 }
+		sub(/.*<pre><code[^>]*>/, "") { on = 1 }
+		on { ends = sub(/<\/code><\/pre>.*/, ""); code += NF > 0; on = !ends; if (!ends) next }
+		{ headings += gsub(/<h[1-6]>/, "", line); rows += gsub(/<tr>/, "", line) + gsub(/<table>/, "", line) }
+		END { print code + 0 " lines of code, " headings + 0 " headings, " rows + 0 " rows" }'
+}
+
+run_together() # PAGE...
+{
+	for page; do
+		[ "$(written "$page")" = "$(rendered "$page")" ] || echo "$page: $(written "$page"), rendered $(rendered "$page")"
+	done
+}
+
+if command -v cmark-gfm >/dev/null; then
+	run_together $pages docs/machines/README.md eventtables/SOURCES.md >"$tmp/out"
+	[ ! -s "$tmp/out" ]
+	result "each page is rendered with the code, headings and tables that it means"
+	printf '# A page\n\n    code\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n' >"$tmp/good.md"
+	{ cat "$tmp/good.md"; printf 'Then:\n    code\n'; } >"$tmp/code.md"
+	{ cat "$tmp/good.md"; printf '| x | y |\n'; } >"$tmp/table.md"
+	run_together "$tmp/good.md" "$tmp/code.md" "$tmp/table.md" | sed 's|.*/||;s/:.*//' >"$tmp/out"
+	printf 'code.md\ntable.md\n' | cmp -s - "$tmp/out"
+	result "one that runs together would be told"
+else
+	skip "each page is rendered with the code, headings and tables that it means" "no cmark-gfm; install it"
+fi
+
+# commands PAGE...: "PAGE COMMAND OPTION..." of each call of uncore that a page shows; what follows " -- " is another's.
+commands()
+{
+	for page; do
+		sed 's/\\-/-/g;s/\\f.//g;s/"//g;s/-G uncore//;/^\.Nd/d' "$page" | awk -v page="$page" '
+			{ text = text " " $0 }
+			/^    / || /^\.[A-Z]/ { print; next }
+			/`/ { all = all " " $0; next }
+			all { all = all " " $0 }
+			END { n = split(all, part, "`"); for (i = 2; i <= n; i += 2) print part[i] }' |
+			grep -oE '(^|[ /])uncore [a-z]+( [^|;)]*)?' | sed 's/ -- .*//;s/ #.*//;s/^[ /]*uncore //' |
+			grep -oE '^[a-z]+| --[a-z-]+' | awk -v page="$page" '
+				/^ / { line = line $0; next }
+				{ if (line) print line; line = page " " $0 }
+				END { if (line) print line }'
+	done | sort -u
+}
+
+# Commands and options in what commands() prints that the command does not have.
+unknown()
+{
+	while read -r page command options; do
+		"$UNCORE" help "$command" >"$tmp/help" 2>/dev/null || { echo "$page: uncore $command"; continue; }
+		for option in $options; do
+			grep -qE -- "^ .* $option( |\$)" "$tmp/help" || echo "$page: uncore $command $option"
+		done
+	done
+}
+
+manuals="common/tool/uncore.1.in config/uncored.8 collectd_plugin/collectd-intel_uncore.5"
+commands $pages $manuals >"$tmp/commands"
+unknown <"$tmp/commands" >"$tmp/out"
+[ "$(wc -l <"$tmp/commands")" -gt 50 ] && [ ! -s "$tmp/out" ]
+result "the pages and manuals name commands and options that there are"
+printf 'See `uncore list\n--groups`, `uncore nothing` and `uncore stat -- app --groups`.\n' >"$tmp/text.md"
+commands "$tmp/text.md" | unknown | sed 's|.*/||' >"$tmp/out"
+printf 'text.md: uncore list --groups\ntext.md: uncore nothing\n' | cmp -s - "$tmp/out"
+result "one that is not there would be told"
+
+# What the error says of access methods, the pages say too.
+UNCORE_SIM=emerald-rapids UNCORE_ACCESS=nonsense "$UNCORE" units 2>&1 | sed -n 's/.* and direct for //p' >"$tmp/direct"
+direct=$(cat "$tmp/direct")
+for page in common/uncore.h common/tool/uncore.1.in docs/rights.md; do
+	tr -d '`*' <"$page" | sed 's/ and perf/, perf/' | grep -qi "stands for $direct" || echo "$page: direct does not stand for $direct"
+done >"$tmp/out"
+[ -n "$direct" ] && [ ! -s "$tmp/out" ]
+result "the pages say what direct stands for"
+
+"$UNCORE" groups -c emerald-rapids -j | sed -n 's/.*"group":"\([A-Z0-9]*\)".*/\1/p' >"$tmp/groups"
+while read -r group; do
+	grep -qF "\`$group\`" README.md || echo "README does not name group $group"
+done <"$tmp/groups" >"$tmp/out"
+[ -s "$tmp/groups" ] && [ ! -s "$tmp/out" ]
+result "README names each group"
+
+# The picture is what its script draws, and a metric stands where its formula counts.
+if command -v python3 >/dev/null; then
+	scripts/draw-socket >"$tmp/out" && cmp "$tmp/out" docs/socket.svg >/dev/null
+	result "docs/socket.svg is what scripts/draw-socket draws"
+	scripts/draw-socket --names >"$tmp/names"
+	while read -r unit metric; do
+		grep -qF ">$metric<" docs/socket.svg && "$UNCORE" metrics -c emerald-rapids -j "$metric" |
+			grep -F "\"name\":\"$metric\"" | grep -qE "\"formula\":\"[^\"]*\<$unit[.]|\"formula\":\"llc_misses / llc_lookups\"" ||
+			echo "$metric does not count in $unit"
+	done <"$tmp/names" >"$tmp/out"
+	[ -s "$tmp/names" ] && [ ! -s "$tmp/out" ]
+	result "metrics stand at the units that count them"
+else
+	skip "docs/socket.svg is what scripts/draw-socket draws" "no python3; install it"
+fi
+
+# The address of reports and the home page are words 3 and 5 of AC_INIT, and nowhere else: packages have that home page or none.
+init() # WORD [FILE]
+{
+	sed -n 's/^AC_INIT(//p' "${2:-configure.ac}" | tr -d '[] )' | cut -d, -f"$1"
+}
+
+homes() # FOLDER: of the packages
+{
+	sed -n 's/^Homepage: *//p' "$1/debian/control" | grep . || echo none
+	sed -n 's/^URL: *//p' "$1/packaging/libuncore.spec" | grep . || echo none
+	sed -n 's/^    homepage = "\(.*\)"/\1/p' "$1/packaging/spack/package.py" | grep . || echo none
+}
+
+other_homes() # FOLDER
+{
+	home=$(init 5 "$1/configure.ac")
+	homes "$1" | grep -vxF -- "${home:-none}"
+}
+
+other_homes . >"$tmp/out"
+[ ! -s "$tmp/out" ]
+result "the packages have the home page of configure.ac, or none"
+
+mkdir -p "$tmp/home/packaging" && cp -r debian "$tmp/home" && cp -r packaging/* "$tmp/home/packaging" &&
+	sed 's|^\(AC_INIT(.*\)\[\])$|\1[https://uncore.example.org])|' configure.ac >"$tmp/home/configure.ac" &&
+	[ "$(other_homes "$tmp/home" | grep -c none)" -eq 3 ]
+result "one that lacks it would be told"
+
+for page in README.md HACKING.md docs/installing.md docs/machines/README.md; do
+	grep -qF 'uncore version' "$page" || echo "$page does not say that uncore version has the address"
+done >"$tmp/out"
+grep -qF -- --with-bugurl README.md || echo "README does not say who sets the address" >>"$tmp/out"
+[ ! -s "$tmp/out" ]
+result "the pages say where reports go"
+
 for page in docs/*.md; do
 	grep -qF "]($page)" README.md || echo "README has no link to $page"
 	grep -qF "$page" Makefile.am || echo "$page is not installed"
