@@ -56,7 +56,7 @@ if [ -x "$BUILD/common/tool/tablec" ]; then
 	result "tablec takes it for both CPUs"
 else
 	number=$((number + 1))
-	echo "ok $number # SKIP import: tablec was not built"
+	echo "ok $number - import # SKIP tablec was not built"
 fi
 grep -q 'different counters.*box.UNEVEN' "$tmp/err" && grep -q 'IRPFilter\[4:0\].*UNC_B_LOOKUP.STRANGE' "$tmp/err"
 result "what could not be said stands in the report"
@@ -201,7 +201,7 @@ for list in "$SRCDIR"/tests/perfmon/*.txt; do
 	cpu=${cpu%.txt}
 	if [ -z "$UNCORE_PERFMON" ]; then
 		number=$((number + 1))
-		echo "ok $number # SKIP import: $cpu: UNCORE_PERFMON does not name the folder of the public event files"
+		echo "ok $number - import: $cpu # SKIP UNCORE_PERFMON does not name the folder of the public event files"
 		continue
 	fi
 	folder=$(sed -n "s/^cpu $cpu .*folder=\([^ ]*\).*/\1/p" "$SRCDIR/eventtables/cpus.tbl")

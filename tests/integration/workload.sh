@@ -94,7 +94,7 @@ run -o "$tmp/again" haswell-ep broadwell-ep broadwell-de
 [ $status -eq 0 ] && cmp -s "$tmp/again" "$SRCDIR/eventtables/haswell-ep/workload.tbl"
 result "the workload of Haswell-EP is that of its tables"
 # Which rates are solved is told where one looks for what the tests show.
-sed -n 's/^# Made by scripts\/make-workload \(.*\)\.$/\1/p' "$tables"/*/workload.tbl >"$tmp/out"
+sed -n 's/^# Made by scripts\/make-workload \(.*\)\.$/\1/p' "$SRCDIR"/eventtables/*/workload.tbl >"$tmp/out"
 sed -n 's/^| `[a-z-]*` | \(`[a-z` -]*`\) |$/\1/p' "$SRCDIR/tests/README.md" | tr -d '`' | cmp -s - "$tmp/out"
 result "tests/README.md names the CPUs whose rates are solved"
 finish
