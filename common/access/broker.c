@@ -12,7 +12,7 @@
 #include "host/fs.h"
 #include "host/wire.h"
 
-enum { MAX_KINDS = 64, PATIENCE = 10 }; /* seconds for an answer */
+enum { MAX_KINDS = 64, PATIENCE = 2 }; /* seconds for an answer */
 
 /* PMUs that differ in their number alone are of one kind. */
 struct kind {
@@ -22,7 +22,8 @@ struct kind {
 
 struct unc_broker {
 	struct unc_machine *machine;
-	int fd; /* -1: not connected */
+	int fd;      /* -1: not connected */
+	bool silent; /* it has not answered: nothing is asked of it any more */
 	char told[UNC_WIRE_TEXT];
 	size_t n;
 	struct kind kind[MAX_KINDS];
@@ -91,12 +92,25 @@ static int check_peer(int fd, const char *path, struct unc_error *err)
 			(unsigned)who.uid);
 }
 
+/* Why there is no answer. errno 0: the broker has closed the connection. A silent one is waited for
+ * once; its connection stays, and with it the events that are had over it. */
+static int fail_answer(struct unc_broker *b, int error, struct unc_error *err)
+{
+	b->silent |= error == EAGAIN;
+	return unc_fail(err, UNC_ERR_IO, "the broker %s",
+			b->silent ? "does not answer"
+			: error   ? strerror(error)
+				  : "has ended the connection");
+}
+
 static int call(struct unc_broker *b, struct unc_error *err)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
 	const struct timeval patience = {.tv_sec = PATIENCE};
 	int rc;
 
+	if (b->silent)
+		return fail_answer(b, EAGAIN, err);
 	if (b->fd >= 0)
 		return 0;
 	if ((rc = unc_fs_path(b->machine->fs, at.sun_path, sizeof(at.sun_path), "%s",
@@ -112,12 +126,15 @@ static int call(struct unc_broker *b, struct unc_error *err)
 	if (connect(b->fd, (const struct sockaddr *)&at, sizeof(at)) < 0) {
 		int error = errno;
 
-		rc = unc_fail(err,
-			      error == ECONNREFUSED ? UNC_ERR_NOT_FOUND
-			      : error == EACCES     ? UNC_ERR_PERMISSION
-						    : UNC_ERR_IO,
-			      "the broker's socket %s: %s%s", at.sun_path, strerror(error),
-			      error == EACCES ? ": you are not in its group" : "");
+		rc = error == EAGAIN
+			     ? fail_answer(b, error, err)
+			     : unc_fail(err,
+					error == ECONNREFUSED ? UNC_ERR_NOT_FOUND
+					: error == EACCES     ? UNC_ERR_PERMISSION
+							      : UNC_ERR_IO,
+					"the broker's socket %s: %s%s", at.sun_path,
+					strerror(error),
+					error == EACCES ? ": you are not in its group" : "");
 	} else {
 		rc = check_peer(b->fd, at.sun_path, err);
 	}
@@ -151,15 +168,6 @@ static size_t take(struct msghdr *m, int *fd, size_t most)
 	return n;
 }
 
-/* Why there is no answer. errno 0: the broker has closed the connection. */
-static int fail_answer(int error, struct unc_error *err)
-{
-	return unc_fail(err, UNC_ERR_IO, "the broker %s",
-			error == EAGAIN ? "does not answer"
-			: error         ? strerror(error)
-					: "has ended the connection");
-}
-
 /* *n: descriptors that are expected, and that came. EMFILE in errno: not all found room here. */
 static int receive(struct unc_broker *b, struct unc_wire_answer *answer, int *fd, size_t *n,
 		   struct unc_error *err)
@@ -182,7 +190,7 @@ static int receive(struct unc_broker *b, struct unc_wire_answer *answer, int *fd
 	*n = got > 0 ? take(&m, fd, most) : 0;
 	errno = got < 0 ? errno : m.msg_flags & MSG_CTRUNC ? EMFILE : 0;
 	if (got <= 0)
-		return fail_answer(errno, err);
+		return fail_answer(b, errno, err);
 	if ((size_t)got < offsetof(struct unc_wire_answer, since) ||
 	    answer->head.magic != UNC_WIRE_MAGIC || !memchr(answer->text, '\0', UNC_WIRE_TEXT))
 		return unc_fail(err, UNC_ERR_IO, "what came is no answer of a broker");
@@ -224,7 +232,7 @@ static int ask_once(struct unc_broker *b, const struct unc_wire_request *r, size
 
 	for (size_t i = 0; rc < 0 && i < came && i < *n; i++)
 		close(fd[i]);
-	if (rc == UNC_ERR_IO)
+	if (rc == UNC_ERR_IO && !b->silent)
 		hang_up(b);
 	errno = error;
 	return rc;

@@ -161,36 +161,18 @@ void serve_close(struct broker *b, unsigned i)
 
 /* ---- requests */
 
-/* How much of a message came, and whether it is one: 0, or what is wrong. */
+/* Reads one message: 0, or what is wrong with it. There is no room for descriptors, so that the kernel
+ * drops those that came: close() of one waits here as long as its sender likes, in his FUSE mount. */
 static int receive(int fd, struct unc_wire_request *r, size_t *size, struct unc_error *err)
 {
-	union {
-		struct cmsghdr align;
-		char room[CMSG_SPACE(16 * sizeof(int))];
-	} control;
 	struct iovec data = {r, sizeof(*r)};
-	struct msghdr m = {.msg_iov = &data,
-			   .msg_iovlen = 1,
-			   .msg_control = &control,
-			   .msg_controllen = sizeof(control)};
-	ssize_t got = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	bool sent = false;
+	struct msghdr m = {.msg_iov = &data, .msg_iovlen = 1};
+	ssize_t got = recvmsg(fd, &m, MSG_DONTWAIT);
 
 	if (got <= 0)
 		return got < 0 && (errno == EAGAIN || errno == EINTR) ? UNC_ERR_BUSY : UNC_ERR_IO;
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c)) {
-		size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-
-		for (size_t i = 0; c->cmsg_type == SCM_RIGHTS && i < n; i++) {
-			int theirs;
-
-			memcpy(&theirs, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
-			close(theirs);
-		}
-		sent |= c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS;
-	}
 	*size = (size_t)got;
-	if (sent || m.msg_flags & MSG_CTRUNC)
+	if (m.msg_flags & MSG_CTRUNC)
 		return unc_fail(err, UNC_ERR_INVALID, "descriptors are not taken here");
 	if (m.msg_flags & MSG_TRUNC)
 		return unc_fail(err, UNC_ERR_INVALID, "a message has %zu bytes at most",

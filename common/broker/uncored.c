@@ -14,6 +14,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <syslog.h>
 #include <time.h>
@@ -22,6 +23,10 @@
 #include "base/text.h"
 #include "broker/broker.h"
 #include "host/perf_users.h"
+
+#ifndef SO_PASSRIGHTS /* Linux 6.16 */
+#define SO_PASSRIGHTS 83
+#endif
 
 void broker_log(int priority, const char *format, ...)
 {
@@ -78,10 +83,10 @@ static int own_socket(const char *path, struct unc_error *err)
 		*strrchr(folder, '/') = '\0';
 	if (*folder && mkdir(folder, 0755) < 0 && errno != EEXIST)
 		return unc_fail(err, UNC_ERR_IO, "%s: %s", folder, strerror(errno));
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return unc_fail(err, UNC_ERR_IO, "socket: %s", strerror(errno));
-	if (connect(fd, (struct sockaddr *)&at, sizeof(at)) == 0) {
+	if (connect(fd, (struct sockaddr *)&at, sizeof(at)) == 0 || errno == EAGAIN) {
 		close(fd);
 		return unc_fail(err, UNC_ERR_BUSY, "%s: a broker serves there already", path);
 	}
@@ -98,7 +103,6 @@ static int own_socket(const char *path, struct unc_error *err)
 		close(fd);
 		return unc_fail(err, UNC_ERR_IO, "%s: %s", path, strerror(error));
 	}
-	fcntl(fd, F_SETFL, O_NONBLOCK);
 	return fd;
 }
 
@@ -187,6 +191,20 @@ static bool take_signal(struct broker *b, int signals)
 	return info.ssi_signo == SIGHUP;
 }
 
+static void interrupt(int signal)
+{
+	(void)signal;
+}
+
+/* The last close() of a TCP socket that a client sent waits as long as its SO_LINGER says; a signal
+ * ends the wait. */
+static void limit_waits(bool on)
+{
+	const struct timeval ms = {.tv_usec = on ? 1000 : 0};
+
+	setitimer(ITIMER_REAL, &(struct itimerval){ms, ms}, NULL);
+}
+
 /* False: it is to end. */
 static bool turn(struct broker *b, int listening, int signals)
 {
@@ -207,6 +225,7 @@ static bool turn(struct broker *b, int listening, int signals)
 	int n = poll(p, 2 + MAX_CONNECTIONS,
 		     first == UINT64_MAX ? -1 : (int)((first - b->clock) / ms + 1));
 
+	limit_waits(true);
 	b->clock = now();
 	for (unsigned i = 0; n > 0 && i < MAX_CONNECTIONS; i++)
 		if (p[i].revents & POLLIN)
@@ -215,11 +234,14 @@ static bool turn(struct broker *b, int listening, int signals)
 			serve_close(b, i);
 	if (n > 0 && p[MAX_CONNECTIONS].revents)
 		serve_accept(b, listening);
+	limit_waits(false);
 	return n <= 0 || !p[MAX_CONNECTIONS + 1].revents || take_signal(b, signals);
 }
 
 static int serve(struct broker *b, int listening)
 {
+	const struct sigaction interrupts = {.sa_handler = interrupt, .sa_flags = SA_RESTART};
+	const int none = 0;
 	sigset_t set;
 	int signals;
 
@@ -227,8 +249,11 @@ static int serve(struct broker *b, int listening)
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
-	sigprocmask(SIG_BLOCK, &set, NULL);
+	sigprocmask(SIG_SETMASK, &set, NULL);
+	sigaction(SIGALRM, &interrupts, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	/* A kernel that knows it refuses to send descriptors here, over connections made from now on. */
+	setsockopt(listening, SOL_SOCKET, SO_PASSRIGHTS, &none, sizeof(none));
 	signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (signals < 0) {
 		broker_log(3, "signalfd: %s", strerror(errno));

@@ -37,6 +37,7 @@ static struct broker broker;
 static int client[CLIENTS];
 static char root[] = "/tmp/fuzz-broker-XXXXXX";
 static char policy_path[64];
+static int locked[2]; /* a file that this process has locked: to be sent, and to ask by */
 static unsigned long opened;
 
 #define HOLDS(it)                                                                                  \
@@ -175,6 +176,26 @@ static void connect_client(unsigned i)
 	client[i] = pair[1];
 }
 
+/* The lock ends with the first close() of any descriptor of the file in this process. */
+static void lock_file(void)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/locked", root);
+	locked[0] = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	locked[1] = open(path, O_RDWR | O_CLOEXEC);
+	HOLDS(locked[0] >= 0 && locked[1] >= 0 && fcntl(locked[0], F_SETLK, &lock) == 0);
+}
+
+static bool is_locked(void)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+	HOLDS(fcntl(locked[1], F_OFD_GETLK, &lock) == 0);
+	return lock.l_type != F_UNLCK;
+}
+
 static void begin(void)
 {
 	static const char name[] = "haswell-ep";
@@ -193,6 +214,7 @@ static void begin(void)
 	broker.most = 100;
 	for (i = 0; i < MAX_CONNECTIONS; i++)
 		broker.connection[i].fd = -1;
+	lock_file();
 }
 
 /* ---- an input */
@@ -304,7 +326,28 @@ static void take_answer(unsigned i, uint32_t asked, uint16_t kind)
 	HOLDS(kind == UNC_WIRE_OPEN || n == 0);
 }
 
-static void say(struct input *in, unsigned i)
+/* With the locked file's descriptor, or without. */
+static bool send_request(unsigned i, struct unc_wire_request *r, size_t size, bool with)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = {.head = {.cmsg_len = CMSG_LEN(sizeof(int)),
+			      .cmsg_level = SOL_SOCKET,
+			      .cmsg_type = SCM_RIGHTS}};
+	struct iovec data = {r, size};
+	struct msghdr m = {.msg_iov = &data, .msg_iovlen = 1};
+
+	memcpy(CMSG_DATA(&control.head), &locked[0], sizeof(int));
+	if (with) {
+		m.msg_control = &control;
+		m.msg_controllen = sizeof(control);
+	}
+	return sendmsg(client[i], &m, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
+}
+
+/* `sends`: a descriptor, for which the connection ends. It is never closed: that may wait. */
+static void say(struct input *in, unsigned i, bool sends)
 {
 	static struct unc_wire_request r;
 	const struct user *u;
@@ -313,7 +356,7 @@ static void say(struct input *in, unsigned i)
 
 	memset(&r, 0, sizeof(r));
 	size = message(in, &r);
-	if (!size || send(client[i], &r, size, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+	if (!size || !send_request(i, &r, size, sends))
 		return;
 	for (uint32_t k = 0; k < r.head.n && k < UNC_WIRE_SETS; k++)
 		asked += r.set[k].n;
@@ -322,6 +365,7 @@ static void say(struct input *in, unsigned i)
 	take_answer(i, asked, r.head.kind);
 	u = grants_user(&broker, i ? 1000 + i % 2 : 0);
 	HOLDS(u && u->descriptors <= broker.policy.descriptors && broker.kept <= broker.most);
+	HOLDS(is_locked() && (!sends || broker.connection[i].fd < 0));
 	if (broker.connection[i].fd < 0) {
 		close(client[i]);
 		connect_client(i);
@@ -344,7 +388,7 @@ static void talk(struct input *in)
 			close(client[i]);
 			connect_client(i);
 		} else {
-			say(in, i);
+			say(in, i, what >= 248);
 		}
 	}
 	for (unsigned i = 0; i < CLIENTS; i++) {

@@ -339,6 +339,66 @@ if command -v systemd-socket-activate >/dev/null; then
 else
 	skip "started by systemd-socket-activate" "systemd-socket-activate is not installed"
 fi
+# Who connects before the broker begins may send it descriptors on any kernel.
+"$python" - "$soft" --policy "$tmp/policy" <<'EOF' 2>"$tmp/log" &
+import os, socket, sys
+sys.path.insert(0, sys.argv[1])
+import broker_client as c
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.bind(c.PATH)
+s.listen(16)
+client, (tcp, peer) = c.connect(), c.full_tcp(100)
+assert c.send_with(client, [tcp.fileno()])
+for end in (client, peer):
+    os.set_inheritable(os.dup(end.fileno()), True)
+os.dup2(s.fileno(), 3)
+os.set_inheritable(3, True)
+os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="1")
+os.execv(sys.argv[1] + "/uncored", ["uncored"] + sys.argv[2:])
+EOF
+broker=$!
+until grep -q 'serves ' "$tmp/log"; do kill -0 $broker || break; sleep 0.02; done
+chgrp $user /run/uncored/socket && chmod 660 /run/uncored/socket
+measure stat -e imc0.DCLOCKTICKS true
+result "a descriptor whose close() waits stops nobody"
+stop_broker
+rm -f /run/uncored/socket
+
+# ---- a broker that does not answer is waited for once
+
+cat >"$tmp/silent.py" <<'EOF'
+import os, select, socket, sys
+sys.path.insert(0, sys.argv[1])
+import broker_client as c
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.bind(c.PATH)
+s.listen(256)
+os.chmod(c.PATH, 0o666)
+print("serves silence", file=sys.stderr, flush=True)
+clients = []
+while True:
+    for ready in select.select([s] + clients, [], [])[0]:
+        if ready is s:
+            clients.append(s.accept()[0])
+            print("connection", file=sys.stderr, flush=True)
+        elif ready.recv(65536):
+            print("request", file=sys.stderr, flush=True)
+        else:
+            clients.remove(ready)
+EOF
+start_broker "$python" "$tmp/silent.py" "$soft"
+! measure stat -e imc0.DCLOCKTICKS,imc1.DCLOCKTICKS true && said "the broker does not answer" &&
+	[ "$(grep -c connection "$tmp/log") $(grep -c request "$tmp/log")" = "1 1" ]
+result "a broker that does not answer is asked once"
+if command -v strace >/dev/null; then
+	as_user strace -f -o "$tmp/user/trace" -e trace=setsockopt "$UNCORE" stat -e imc0.DCLOCKTICKS true >"$tmp/out" 2>"$tmp/err"
+	[ "$(grep -c 'SO_RCVTIMEO.*tv_sec=2,\|SO_SNDTIMEO.*tv_sec=2,' "$tmp/user/trace")" -eq 2 ] ||
+		[ "$(grep -c 'SO_[RS][CN][VD]TIMEO.*\\2\\0\\0' "$tmp/user/trace")" -eq 2 ]
+	result "and for two seconds"
+fi
+stop_broker
+rm -f /run/uncored/socket
+
 if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]; then
 	"$python" - "$soft/uncored" --policy "$tmp/policy" <<'EOF' 2>"$tmp/log" &
 import os, socket, subprocess, sys

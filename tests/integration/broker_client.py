@@ -158,13 +158,46 @@ def noise(pid):
     assert opened, seed
 
 
+def full_tcp(seconds):
+    """A connection whose other end reads nothing: so long does the last close() of it wait, or until that end is closed."""
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    listener.listen(1)
+    s = socket.create_connection(listener.getsockname())
+    peer, _ = listener.accept()
+    s.setblocking(False)
+    try:
+        while True:
+            s.send(b"x" * 65536)
+    except BlockingIOError:
+        pass
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, seconds))
+    return s, peer
+
+
+def send_with(s, fds):
+    """False: the kernel refuses it (SO_PASSRIGHTS, Linux 6.16)."""
+    try:
+        s.sendmsg([request(sets=[one_set()])], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))])
+    except PermissionError:
+        return False
+    return True
+
+
 def sends(pid):
-    """Descriptors that are sent to the broker."""
-    s = connect()
-    with open("/dev/null") as f:
-        s.sendmsg([request(sets=[one_set()])], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [f.fileno()] * 100))])
-    code, text, _ = answer(s)
-    assert code < 0 and "descriptors are not taken" in text, text
+    """Descriptors that are sent to the broker, one whose close() waits among them."""
+    for waits in (False, True):
+        s = connect()
+        tcp, peer = full_tcp(1000)
+        with open("/dev/null") as f:
+            sent = send_with(s, [tcp.fileno()] if waits else [f.fileno()] * 100)
+        if not sent:
+            tcp.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 0, 0))
+        tcp.close()
+        if sent:
+            code, text, _ = answer(s)
+            assert code < 0 and "descriptors are not taken" in text, text
+        assert ask(connect(), request(kind=ASK))[0] == 0
 
 
 def lazy(pid):
