@@ -114,6 +114,18 @@ static const struct row rows[] = {
 	 {{"CTL0", 0x40000b}, {"BOX_FILTER", 0xc}},
 	 "pcu.FREQ_BAND1_CYCLES:band1=31",
 	 NULL},
+	/* Linux: 0x31 with bit 4 of the umask looks at link, FILTER0 8:5 */
+	{IVB,
+	 "cbo",
+	 {{"CTL0", 0x401031}, {"FILTER0", 0x60}},
+	 "cbo0.RxR_IPQ_RETRY:QPI_CREDITS",
+	 "FILTER0 of cbo0 (socket 0) holds 0x60, which counts for others: " BY(
+		 "0", "cbo0") "(control 0x401031)"},
+	{IVB,
+	 "cbo",
+	 {{"CTL0", 0x400231}, {"FILTER0", 0x60}},
+	 "cbo0.RxR_IPQ_RETRY:QPI_CREDITS",
+	 NULL},
 	{NHM, "unc", {{"CTL0", 0x400108}, {"GLOBAL_CTL", 0x1}}, "unc.GQ_SNOOP:GOTO_S_HIT_M", NULL},
 	{NHM,
 	 "unc",
