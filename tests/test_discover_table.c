@@ -342,10 +342,8 @@ static void test_broken_records(void)
 		 "socket 0: discovery of 1 of 8 imc is broken (imc0: 0xf2022804 is no address of a "
 		 "unit)\n",
 		 "imc", 7},
-		{WORD(31, 1, UNC_PCI(0, 0x7e, UNC_DEVFN(2, 1), 0x318)),
-		 "socket 0: discovery of 1 of 3 upi is broken (upi1: its PCI address is not "
-		 "enabled (bit 31))" BY_ID,
-		 "upi", 3},
+		/* Linux, uncore_discovery.h: domain 30:28, bus 27:20; it does not look at bit 31 */
+		{WORD(31, 1, UNC_PCI(0, 0x7e, UNC_DEVFN(2, 1), 0x318)), "", "upi", 3},
 		{UPI_AT(4, 1, 0x318),
 		 "socket 0: discovery of 1 of 3 upi is broken (upi1: no 8086:3241 of this socket "
 		 "is at 0000:7e:04.1)" BY_ID,

@@ -149,7 +149,8 @@ static const struct unc_tbl_where *pci_place(const struct unc_walk *walk,
 	return NULL;
 }
 
-/* PCI: the function exists, on this socket, and is what units.tbl expects there. */
+/* PCI: the function exists, on this socket, and is what units.tbl expects there. Bit 31 of its address
+ * may be set or not: Linux does not look at it either. */
 static int check_pci(const struct unc_walk *walk, const struct unc_pmon_record *record, int socket,
 		     struct unc_error *err)
 {
@@ -160,8 +161,6 @@ static int check_pci(const struct unc_walk *walk, const struct unc_pmon_record *
 	int64_t offset;
 	int found;
 
-	if (!(record->address >> 31 & 1))
-		return unc_fail(err, UNC_ERR_TABLE, "its PCI address is not enabled (bit 31)");
 	if (record->address >> 32)
 		return unc_fail(err, UNC_ERR_TABLE, "0x%" PRIx64 " is no PCI address",
 				record->address);
