@@ -200,8 +200,8 @@ static void test_msr_errors(void)
 	/* EIO as a missing register gives it: nothing is mapped at the bottom of a process. */
 	CHECK_NUMBER(symlink("/proc/self/mem", fake_path(&root, "/dev/cpu/1/msr")), 0);
 	REFUSED(read_of(msr(0x2008, 1)), UNC_ERR_UNAVAILABLE,
-		"msr 0x2008 on cpu 1 does not exist: a virtual machine, or not the CPU of the "
-		"table");
+		"msr 0x2008 on cpu 1 cannot be read: the CPU, or the hypervisor of a virtual "
+		"machine, does not know it");
 	/* ENXIO as the driver gives it for an offline CPU: a socket cannot be opened. */
 	snprintf(name.sun_path, sizeof(name.sun_path), "%s", fake_path(&root, "/dev/cpu/2/msr"));
 	CHECK_NUMBER(bind(s, (struct sockaddr *)&name, sizeof(name)), 0);

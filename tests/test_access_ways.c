@@ -362,8 +362,8 @@ static void test_reasons(void)
 	module.error = 0;
 	module.absent[MSR] = true;
 	REFUSED(op, UNC_ERR_UNAVAILABLE,
-		"msr 0xe00 on cpu 0 does not exist: a virtual machine, or not the CPU of the "
-		"table");
+		"msr 0xe00 on cpu 0 cannot be read: the CPU, or the hypervisor of a virtual "
+		"machine, does not know it");
 	module.denied[MSR] = true;
 	REFUSED(op, UNC_ERR_PERMISSION, "msr 0xe00 is not on the allowlist of msr-safe");
 	module.offline[0] = true;

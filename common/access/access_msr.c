@@ -147,8 +147,8 @@ static int try_read(struct unc_backend *backend, struct unc_reg_op *op, struct u
 				"msr 0x%" PRIx64 " on cpu %u is not in this dump", number, cpu);
 	if (rc == EIO)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
-				"msr 0x%" PRIx64 " on cpu %u does not exist: a virtual machine, "
-				"or not the CPU of the table",
+				"msr 0x%" PRIx64 " on cpu %u cannot be read: the CPU, or the "
+				"hypervisor of a virtual machine, does not know it",
 				number, cpu);
 	if (rc == ENXIO)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "cpu %u is offline", cpu);

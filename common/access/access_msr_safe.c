@@ -154,8 +154,8 @@ static int fail_register(const struct unc_reg *reg, int errno_value, struct unc_
 				"msr 0x%" PRIx64 " is not on the allowlist of msr-safe", number);
 	case EIO:
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
-				"msr 0x%" PRIx64 " on cpu %u does not exist: a virtual machine, "
-				"or not the CPU of the table",
+				"msr 0x%" PRIx64 " on cpu %u cannot be read: the CPU, or the "
+				"hypervisor of a virtual machine, does not know it",
 				number, reg->target);
 	case ENXIO:
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "cpu %u is offline", reg->target);

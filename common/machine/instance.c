@@ -70,7 +70,7 @@ static int probe(const struct unc_table *table, struct unc_instance *unit,
 		 struct unc_access *access, struct unc_error *err)
 {
 	const struct unc_tbl_type *type = &table->type[unit->type];
-	struct unc_reg_op op = {.kind = UNC_OP_READ};
+	struct unc_reg_op op = {.kind = UNC_OP_READ}, control = op;
 	int reg = probe_register(table, type), rc;
 
 	if (reg < 0)
@@ -96,6 +96,11 @@ static int probe(const struct unc_table *table, struct unc_instance *unit,
 	}
 	if (!type->n_counters)
 		return 0;
+	/* No session starts without it. */
+	if (unc_reg_shows(table, type->unit_ctl) && !unc_space_of_thread(op.reg.space) &&
+	    ((rc = unc_instance_reg(table, unit, type->unit_ctl, &control.reg, err)) < 0 ||
+	     (rc = unc_access_prepare(access, &control, 1, err)) < 0))
+		return rc;
 	op = (struct unc_reg_op){.reg = op.reg, .kind = UNC_OP_WRITE};
 	return unc_access_prepare(access, &op, 1, err);
 }

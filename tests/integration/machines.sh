@@ -67,7 +67,7 @@ for run; do
 	mkdir -p "$dir/run"
 	(uncore units -j >"$dir/units.json" && . "$run") 2>&1 | sed "s|$dump|DUMP|g" >"$dir/said"
 	[ -z "${MACHINES_REWRITE-}" ] || cp "$dir/said" "$here/expect"
-	diff "$here/expect" "$dir/said" | sed 's/^/# /' >"$dir/diff"
+	diff "$here/expect" "$dir/said" 2>&1 | sed 's/^/# /' >"$dir/diff"
 	[ ! -s "$dir/diff" ]
 	result $? "${here##*/}"
 	[ ! -s "$dir/diff" ] || cat "$dir/diff"
