@@ -35,6 +35,40 @@ static void test_other_cpu(void)
 	fake_free(&root);
 }
 
+/* Cascade Lake-AP: a package has two dies of a Cascade Lake-SP, each with an uncore of its own (Linux,
+ * uncore_snbep.c: skx_pmu_get_topology() counts dies). */
+static void test_two_dies(void)
+{
+	char text[1024];
+
+	for (int dies = 1; dies <= 2; dies++) {
+		fake_new(&root);
+		text[0] = '\0';
+		for (int i = 0; i < 4; i++) {
+			const char *folder = "/sys/devices/system/cpu/cpu%d/topology/%s";
+			char path[128], number[8];
+
+			snprintf(text + strlen(text), sizeof(text) - strlen(text),
+				 "processor : %d\nvendor_id : GenuineIntel\ncpu family : 6\n"
+				 "model : 85\nmodel name : Xeon\nstepping : 7\n"
+				 "physical id : %d\ncore id : %d\n\n",
+				 i, i / 2, i % 2);
+			snprintf(path, sizeof(path), folder, i, "die_id");
+			snprintf(number, sizeof(number), "%d\n", i % dies);
+			fake_text(fake_path(&root, path), number);
+		}
+		fake_text(fake_path(&root, "/proc/cpuinfo"), text);
+		doctor(root.path, "");
+		CU_ASSERT_PTR_NOT_NULL(strstr(
+			line_of("cpu"),
+			dies == 1 ? ": 2 sockets, family 6"
+				  : "FAIL cpu: package 0 of this Cascade Lake-SP has 2 dies: "
+				    "packages of several dies, as Cascade Lake-AP (Xeon Platinum "
+				    "9200), are not supported -> "));
+		fake_free(&root);
+	}
+}
+
 /* A supported CPU, in a virtual machine that passes nothing on. */
 static void test_virtual(void)
 {
@@ -480,6 +514,7 @@ int main(void)
 {
 	static const struct suite_test tests[] = {
 		{"another maker's CPU", test_other_cpu},
+		{"two dies in a package", test_two_dies},
 		{"a virtual machine", test_virtual},
 		{"counters of the kernel", test_kernel_counters},
 		{"a sound machine", test_sound_machine},

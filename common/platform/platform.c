@@ -368,6 +368,22 @@ static int choose_machine(struct unc_platform *p, const struct unc_options *o,
 	return rc;
 }
 
+/* Where no discovery table lists units, what one socket has stands in the tables once, and a package
+ * is a socket. */
+static int check_dies(const struct unc_table *t, const struct unc_topology *top,
+		      struct unc_error *err)
+{
+	for (int i = 0; t->discovery != UNC_DISCOVERY_TABLE && i < top->n_sockets; i++)
+		if (top->socket[i].dies > 1)
+			return unc_fail(err, UNC_ERR_UNAVAILABLE,
+					"package %d of this %s has %d dies: packages of several "
+					"dies, as Cascade Lake-AP (Xeon Platinum 9200), are not "
+					"supported",
+					top->socket[i].package, unc_tbl_str(t, t->title),
+					top->socket[i].dies);
+	return 0;
+}
+
 static int choose_table(struct unc_platform *p, const struct unc_options *o, struct unc_error *err)
 {
 	int rc;
@@ -385,7 +401,8 @@ static int choose_table(struct unc_platform *p, const struct unc_options *o, str
 	rc = p->machine->methods->topology(p->machine, &p->topology, err);
 	if (rc < 0 || p->machine->table)
 		return rc;
-	return table_by_cpu(&p->set, &p->topology, &p->own, err);
+	rc = table_by_cpu(&p->set, &p->topology, &p->own, err);
+	return rc < 0 ? rc : check_dies(p->table, &p->topology, err);
 }
 
 int unc_platform_root(const struct unc_options *o, bool raised, struct unc_fs **out,
