@@ -44,6 +44,7 @@ static struct {
 	unsigned fail_at; /* this open fails, from 1 on; 0: none */
 	unsigned keep;    /* of 4 parts of the time, those that are ours; 4: all */
 	bool offline;     /* time stands still for events */
+	bool apart;       /* of each group the first event is left */
 	bool gone;        /* its driver was unloaded */
 	uint32_t moved;   /* and loaded again: the numbers of its PMUs are so much greater */
 	uint64_t enabled; /* where it does */
@@ -87,10 +88,15 @@ static inline long read_between(struct unc_machine *m, int fd, void *buf, size_t
 	between.reads++;
 	if (got <= 0)
 		return got;
+	if (between.apart) {
+		data[0] = 1;
+		got = 4 * (long)sizeof(*data);
+	}
 	if (between.offline) {
 		data[1] = data[2] = between.enabled;
 		return got;
 	}
+	data[1] += between.apart ? between.reads : 0; /* time goes by between two reads */
 	between.enabled = data[1];
 	data[2] = data[1] / 4 * between.keep;
 	for (uint64_t i = 0; i < data[0]; i++)

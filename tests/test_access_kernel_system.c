@@ -126,6 +126,19 @@ static void test_find(void)
 	}
 }
 
+/* Nothing to load where the module is there. */
+static void test_find_loaded(void)
+{
+	struct unc_kernel_place place;
+
+	begin_tree(0);
+	fake_text(fake_path(&root, "/sys/module/intel_uncore/initstate"), "live\n");
+	CHECK_NUMBER(-unc_kernel_find(gate, "uncore_ha_0", 0, &place, &err), -UNC_ERR_UNAVAILABLE);
+	CHECK_TEXT(err.text, "the kernel has no PMU uncore_ha_0: its driver is loaded "
+			     "(intel_uncore) and does not know the unit");
+	end_tree();
+}
+
 /* Files of a machine are no machine: there is no such method. */
 static void test_umask(void)
 {
@@ -465,6 +478,7 @@ int main(void)
 {
 	static const struct suite_test tests[] = {
 		{"PMUs in sysfs", test_find},
+		{"a PMU that a loaded driver has not", test_find_loaded},
 		{"bits that a format names", test_umask},
 		{"a dump", test_dump},
 		{"rights", test_rights},

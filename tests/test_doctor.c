@@ -69,6 +69,82 @@ static void test_two_dies(void)
 	}
 }
 
+/* So many packages that there is no room for them: that no table is for the CPU is said first. */
+static void test_many_sockets(void)
+{
+	static const struct {
+		int model;
+		const char *said;
+	} rows[] = {{9, "FAIL cpu: this CPU (Xeon, family 6 model 0x9"},
+		    {45, "FAIL cpu: more than 64 sockets -> "}};
+	static char text[16384];
+
+	for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
+		size_t n = 0;
+
+		fake_new(&root);
+		for (int i = 0; i <= 64; i++)
+			n += (size_t)snprintf(
+				text + n, sizeof(text) - n,
+				"processor : %d\nvendor_id : GenuineIntel\ncpu family : "
+				"6\nmodel : %d\nmodel name : Xeon\nstepping : 1\n"
+				"physical id : %d\ncore id : 0\n\n",
+				i, rows[row].model, i);
+		fake_text(fake_path(&root, "/proc/cpuinfo"), text);
+		CHECK_NUMBER(doctor(root.path, ""), 1);
+		CU_ASSERT_PTR_NOT_NULL(strstr(line_of("cpu"), rows[row].said));
+		fake_free(&root);
+	}
+}
+
+/* Which units that are not there are a fault. One socket has no links (Xeon E5-1600). */
+static void test_missed(void)
+{
+	static const struct {
+		const char *sim, *said;
+	} rows[] = {
+		{"sandybridge-ep,sockets=1,hide=qpi",
+		 "ok units: 18 of 20 units available; 0 of 2 qpi"},
+		{"sandybridge-ep,sockets=1,hide=qpi1",
+		 "ok units: 19 of 20 units available; 1 of 2 qpi"},
+		{"ivybridge-ep,sockets=1,hide=qpi1",
+		 "ok units: 26 of 27 units available; 1 of 2 qpi"},
+		{"sandybridge-ep,hide=qpi", "FAIL units: 36 of 40 units available; 0 of 4 qpi"},
+		{"sandybridge-ep,hide=qpi1", "FAIL units: 38 of 40 units available; 2 of 4 qpi"},
+		/* no portable metric is of it */
+		{"sandybridge-ep,hide=r2pcie", "ok units: 38 of 40 units available; 0 of 2 r2pcie"},
+		{"sandybridge-ep,sockets=1,hide=imc1",
+		 "FAIL units: 19 of 20 units available; 3 of 4 imc"},
+		{"sandybridge-ep,sockets=1,hide=imc",
+		 "FAIL units: 16 of 20 units available; 0 of 4 imc"},
+		{"granite-rapids,discovery=garbage",
+		 "FAIL units: 354 of 392 units available; 0 of 24 imc"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		doctor("", rows[i].sim);
+		if (strncmp(line_of("units"), rows[i].said, strlen(rows[i].said)) != 0)
+			CHECK_TEXT(line_of("units"), rows[i].said);
+	}
+}
+
+/* The kernel's driver that is loaded, and knows nothing of this CPU. */
+static void test_old_driver(void)
+{
+	fake_new(&root);
+	sandybridge();
+	doctor(root.path, "");
+	CHECK_TEXT(line_of("kernel driver"), "ok kernel driver: it is not there (modprobe "
+					     "intel_uncore): registers are used for all");
+	fake_text(fake_path(&root, "/sys/module/intel_uncore/initstate"), "live\n");
+	doctor(root.path, "");
+	CHECK_TEXT(line_of("kernel driver"),
+		   "ok kernel driver: it is loaded (intel_uncore), and has nothing of this CPU: "
+		   "the kernel is too old for it, or runs in a virtual machine: registers are used "
+		   "for all");
+	fake_free(&root);
+}
+
 /* A supported CPU, in a virtual machine that passes nothing on. */
 static void test_virtual(void)
 {
@@ -515,6 +591,9 @@ int main(void)
 	static const struct suite_test tests[] = {
 		{"another maker's CPU", test_other_cpu},
 		{"two dies in a package", test_two_dies},
+		{"more sockets than there may be", test_many_sockets},
+		{"units that are missed", test_missed},
+		{"a driver that is too old", test_old_driver},
 		{"a virtual machine", test_virtual},
 		{"counters of the kernel", test_kernel_counters},
 		{"a sound machine", test_sound_machine},

@@ -293,6 +293,28 @@ static void test_cpuinfo_only(void)
 	end();
 }
 
+/* Families by name, as old kernels of Itanium have them: CPUID of 308065-001, table 2-1. */
+static void test_family_names(void)
+{
+	static const struct {
+		const char *name;
+		int family;
+	} rows[] = {{"Itanium", 0x07}, {"Itanium 2", 0x1f}, {"32", 0x20}};
+	char text[200];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		begin();
+		snprintf(text, sizeof(text),
+			 "processor  : 0\nvendor     : GenuineIntel\narch       : IA-64\n"
+			 "family     : %s\nmodel      : 2\n",
+			 rows[i].name);
+		cpuinfo(text);
+		CHECK_NUMBER(unc_topology_read(fs, &t, &err), 0);
+		CHECK_NUMBER(t.family, rows[i].family);
+		end();
+	}
+}
+
 static void test_topology_errors(void)
 {
 	static const struct {
@@ -503,6 +525,7 @@ int main(void)
 		{"CPUs to be left alone", test_quiet},
 		{"sizes of caches", test_caches},
 		{"only /proc/cpuinfo", test_cpuinfo_only},
+		{"names of families", test_family_names},
 		{"broken files", test_topology_errors},
 		{"too many sockets", test_too_many_sockets},
 		{"large /proc/cpuinfo", test_large_cpuinfo},

@@ -308,6 +308,41 @@ static void test_offline(void)
 	unc_platform_close(p);
 }
 
+/* What is left of a group is another one. It is the CPUs that have gone if the time stands still (Linux,
+ * kernel/events/core.c: __perf_event_exit_context() detaches each event from its group). */
+static void test_apart(void)
+{
+	for (int offline = 0; offline <= 1; offline++) {
+		struct unc_platform *p = by(IVB, NULL);
+		struct unc_session *s = session(p, 0);
+		int id = add(s, "cbo0.CLOCKTICKS:socket=0");
+		char text[300];
+
+		add(s, "cbo0.LLC_LOOKUP:DATA_READ:socket=0");
+		add(s, "irp0.CLOCKTICKS:socket=0"); /* or all reads would fail, and the call */
+		stand_between(p);
+		start(s);
+		step(p, 200 * ms);
+		CU_ASSERT(count_of(s, id) > 0);
+		between.offline = offline;
+		between.apart = true;
+		step(p, 200 * ms);
+		CHECK_NUMBER(value_of(s, id).flags & (UNC_VALUE_VALID | UNC_VALUE_LOST),
+			     UNC_VALUE_LOST);
+		snprintf(
+			text, sizeof(text),
+			"cbo0.CLOCKTICKS:socket=0: what the kernel counts on cbo0 (socket 0) could "
+			"not be read: %s",
+			offline ? "all CPUs of its socket went offline, or another process of "
+				  "this user has stopped it"
+				: "another process of this user has ended a part of it");
+		CHECK_TEXT(unc_session_reason(s, id), text);
+		between.offline = between.apart = false;
+		unc_session_free(s);
+		unc_platform_close(p);
+	}
+}
+
 /* Bit 31 of GLOBAL_CTL freezes the socket (Ivy Bridge-EP guide): the driver does not look at it. */
 static void test_frozen_socket(void)
 {
@@ -371,6 +406,7 @@ int main(void)
 		{"others have the counter", test_neighbour},
 		{"perf on the same unit", test_perf},
 		{"an event that stands still", test_offline},
+		{"a group that fell apart", test_apart},
 		{"a frozen socket", test_frozen_socket},
 		{NULL, NULL},
 	};

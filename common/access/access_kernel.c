@@ -152,10 +152,13 @@ static int find_place(const struct unc_backend *backend, const char *pmu, unsign
 	int rc = machine->events->find(machine, pmu, &out->type, mask, sizeof(mask));
 
 	if (rc == ENOENT)
-		return unc_fail(err, UNC_ERR_UNAVAILABLE,
-				"the kernel has no PMU %s: its driver is not loaded (modprobe "
-				"intel_uncore) or does not know the unit",
-				pmu);
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "the kernel has no PMU %s: its driver %s",
+				pmu,
+				!machine->simulated && unc_fs_exists(machine->fs,
+								     "/sys/module/intel_uncore")
+					? "is loaded (intel_uncore) and does not know the unit"
+					: "is not loaded (modprobe intel_uncore) or does not know "
+					  "the unit");
 	if (rc)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "the kernel's PMU %s: %s", pmu,
 				unc_fs_reason(rc));

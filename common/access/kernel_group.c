@@ -111,19 +111,24 @@ static int open_events(struct unc_perf_group *group, bool pinned, struct unc_err
 	return 0;
 }
 
-/* 0, or errno. Nothing to be read: a pinned group that has no counters. */
+/* 0, or errno. Nothing to be read: a pinned group that has no counters. Where a CPU goes offline, and has
+ * no other one in its place, the kernel takes its groups apart; then the leader's time stands still,
+ * which goes on where somebody has closed a member. */
 static int read_data(struct unc_perf_group *group)
 {
 	struct unc_machine *machine = group->machine;
 	size_t size = (UNC_GROUP_VALUE + group->n) * sizeof(*group->data);
 	long got = machine->events->read(machine, group->fd[0], group->data, size);
+	uint64_t enabled = group->data[UNC_GROUP_ENABLED];
 
 	if (got < 0)
 		return errno;
 	if (got == 0)
 		return EBUSY;
-	if (group->data[UNC_GROUP_N] < group->n)
-		return group->ended = ENOLINK;
+	if (group->data[UNC_GROUP_N] < group->n) {
+		machine->events->read(machine, group->fd[0], group->data, size);
+		return group->ended = group->data[UNC_GROUP_ENABLED] == enabled ? ENODEV : ENOLINK;
+	}
 	return (size_t)got == size && group->data[UNC_GROUP_N] == group->n ? 0 : EIO;
 }
 

@@ -196,8 +196,11 @@ void unc_doctor_kernel(struct doctor *d)
 	if (!d->table->n_kernel || (d->platform->machine->simulated && !n.kernel))
 		return;
 	if (!n.kernel && !count_pmus(d)) {
-		unc_note(d, "kernel driver",
-			 "it is not there (modprobe intel_uncore): registers are used for all");
+		unc_note(d, "kernel driver", "%s: registers are used for all",
+			 unc_fs_exists(d->fs, "/sys/module/intel_uncore")
+				 ? "it is loaded (intel_uncore), and has nothing of this CPU: the "
+				   "kernel is too old for it, or runs in a virtual machine"
+				 : "it is not there (modprobe intel_uncore)");
 		return;
 	}
 	if (!unc_kernel_chosen(d->platform->access)) {

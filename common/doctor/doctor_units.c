@@ -63,26 +63,54 @@ static void add_kind(const struct doctor *d, const struct kind *kind, struct unc
 		u->socket, u->reason);
 }
 
+/* Whether it is a fault that a type lacks some of its units, or all. One socket has no links. Of all
+ * units those are missed that portable metrics want; of cores the check of the kernel tells. */
+static bool is_missed(const struct doctor *d, const struct kind *kind)
+{
+	const char *name = unc_type_name(d->table, kind->missing->type), *need;
+	bool links = false, wanted = kind->available;
+	const struct unc_metric *m;
+	size_t n = strlen(name);
+
+	for (size_t i = 0; (m = unc_metric_get(d->platform, i)); i++)
+		for (size_t k = 0; (need = unc_metric_need(d->platform, i, k)); k++) {
+			if (strcmp(m->of, "portable") != 0 || strncmp(need, name, n) != 0 ||
+			    need[n] != '.')
+				continue;
+			links |= strncmp(m->name, "link_", 5) == 0;
+			wanted |=
+				!m->available && !unc_space_of_thread(kind->missing->part[0].space);
+		}
+	return wanted && !(links && d->platform->topology.n_sockets == 1);
+}
+
 /* A type that lacks some of its units gives wrong sums; one that lacks all gives none. */
 void unc_doctor_units(struct doctor *d)
 {
 	char some[UNC_ERROR_MAX], all[UNC_ERROR_MAX - 100], others[40];
 	struct unc_buf partial = UNC_BUF(some), absent = UNC_BUF(all), more = UNC_BUF(others);
 	unsigned n = 0, available = 0, none = 0;
+	struct kind shown = {0}; /* of those that lack all: the first that is missed */
+	bool ok = true, missed = false;
 
 	for (unsigned type = 0; type < d->table->n_type; type++) {
 		struct kind kind = kind_of(d, type);
+		bool fault = kind.missing && is_missed(d, &kind);
 
 		n += kind.n;
 		available += kind.available;
+		ok &= !fault;
 		if (kind.missing && kind.available)
 			add_kind(d, &kind, &partial);
-		else if (kind.missing && none++ == 0)
-			add_kind(d, &kind, &absent);
+		else if (kind.missing && (none++ == 0 || (fault && !missed)))
+			shown = kind;
+		missed |= fault && !kind.available;
 	}
+	if (shown.missing)
+		add_kind(d, &shown, &absent);
 	if (none > 1)
 		unc_put(&more, "; none of %u more type%s", none - 1, none == 2 ? "" : "s");
-	unc_report(d, "units", available > 0 && !partial.n,
+	unc_report(d, "units", available > 0 && ok,
 		   partial.n ? "sums over a type that lacks some of its units are partial: see the "
 			       "reason and the checks above"
 			     : "see the reason and the checks above",

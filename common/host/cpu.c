@@ -86,6 +86,10 @@ static const char *take_identity(struct unc_topology *t, const char *key, const 
 		*seen |= 1;
 	} else if (!strcmp(key, "cpu family") || !strcmp(key, "family")) {
 		*seen |= 2;
+		/* By old kernels a name (families: guide 308065-001, table 2-1). */
+		value = !strcmp(value, "Itanium 2") ? "31"
+			: !strcmp(value, "Itanium") ? "7"
+						    : value;
 		return whole_int(value, &t->family) ? NULL : key;
 	} else if (!strcmp(key, "model")) {
 		*seen |= 4;
@@ -395,8 +399,9 @@ int unc_topology_read(const struct unc_fs *fs, struct unc_topology *out, struct 
 		t->hidden = count_hidden(fs, t);
 		choose_cpus(fs, t);
 		read_caches(fs, t);
-		*out = *t;
 	}
+	if (rc == 0 || t->n_sockets == UNC_MAX_SOCKETS)
+		*out = *t;
 done:
 	free(text);
 	free(rows);

@@ -46,7 +46,8 @@ struct unc_topology {
 	bool cpu_quiet[UNC_MAX_CPUS];
 };
 
-/* From /proc/cpuinfo and /sys/devices/system/cpu. UNC_ERR_UNAVAILABLE if they cannot be read or understood. */
+/* From /proc/cpuinfo and /sys/devices/system/cpu. UNC_ERR_UNAVAILABLE if they cannot be read or understood;
+ * with *out as far as it goes if there are too many sockets: what CPU it is may be told first. */
 int unc_topology_read(const struct unc_fs *, struct unc_topology *out, struct unc_error *err);
 /* Adds a package of which no CPU is online, in its place: sockets of greater packages move up.
  * Nothing changes if it is there. UNC_ERR_RANGE: there are too many. */

@@ -368,8 +368,7 @@ static int choose_machine(struct unc_platform *p, const struct unc_options *o,
 	return rc;
 }
 
-/* Where no discovery table lists units, what one socket has stands in the tables once, and a package
- * is a socket. */
+/* Where no discovery table lists units, a package is a socket. */
 static int check_dies(const struct unc_table *t, const struct unc_topology *top,
 		      struct unc_error *err)
 {
@@ -386,7 +385,8 @@ static int check_dies(const struct unc_table *t, const struct unc_topology *top,
 
 static int choose_table(struct unc_platform *p, const struct unc_options *o, struct unc_error *err)
 {
-	int rc;
+	struct unc_error why = {0};
+	int rc, known;
 
 	p->table = &p->own;
 	if (only_listing(o))
@@ -398,11 +398,13 @@ static int choose_table(struct unc_platform *p, const struct unc_options *o, str
 		return unc_fail(err, UNC_ERR_INVALID,
 				"option cpu is %.60s, but the simulated machine is %s", o->cpu,
 				unc_tbl_str(p->table, p->table->name));
-	rc = p->machine->methods->topology(p->machine, &p->topology, err);
-	if (rc < 0 || p->machine->table)
-		return rc;
-	rc = table_by_cpu(&p->set, &p->topology, &p->own, err);
-	return rc < 0 ? rc : check_dies(p->table, &p->topology, err);
+	rc = p->machine->methods->topology(p->machine, &p->topology, &why);
+	if (!p->machine->table && (rc == 0 || p->topology.n_sockets) &&
+	    (known = table_by_cpu(&p->set, &p->topology, &p->own, err)) < 0)
+		return known;
+	if (rc < 0)
+		return unc_fail(err, rc, "%s", why.text);
+	return p->machine->table ? 0 : check_dies(p->table, &p->topology, err);
 }
 
 int unc_platform_root(const struct unc_options *o, bool raised, struct unc_fs **out,
