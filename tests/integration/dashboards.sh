@@ -118,6 +118,78 @@ every_query()
 	return $bad
 }
 
+# Six values of a minute that has passed, 10 s apart. What carbon keeps of them is what the rules say, however long it takes.
+six="19.4 19.1 19.3 19.2 19.5 8.6" # GB/s
+minute=$(($(date +%s) / 60 * 60 - 600))
+send_six() # NAME
+{
+	python3 - "$carbon_port" "$1" "$minute" "$six" <<-'EOF'
+		import socket, sys
+		port, name, start, six = sys.argv[1:]
+		lines = "".join(f"{name} {value} {int(start) + 10 * n}\n" for n, value in enumerate(six.split()))
+		socket.create_connection(("127.0.0.1", int(port)), 5).sendall(lines.encode())
+	EOF
+}
+
+keeps() # DIR NAME VALUES
+{
+	whisper-fetch --json --from=$((minute - 1)) --until=$((minute + 59)) "$1/whisper/$(echo "$2" | tr . /).wsp" |
+		jq -r '[.values[] | select(. != null)] | join(" ")' | grep -Fx "$3"
+}
+
+names() # of what collectd has stored here, as carbon has them
+{
+	(cd "$tmp/carbon/whisper" && find . -name '*.wsp') | sed 's,^\./,,; s,\.wsp$,,; s,/,.,g'
+}
+
+first_name() # WORD
+{
+	names | grep -F "$1" | LC_ALL=C sort | head -n 1
+}
+
+# Debian's rule keeps the last of six.
+debian_loses()
+{
+	start_debian_carbon "$tmp/debian" || { cat "$tmp/debian/carbon.log"; return 1; }
+	pids="$pids $carbon_pid"
+	ours=$(first_name .memory_read_bytes)
+	send_six "$ours" && wait_for 30 keeps "$tmp/debian" "$ours" 8.6
+}
+
+# With README's commands all six are kept of what this plugin sends, by either kind of names, and of that alone.
+ours_keep()
+{
+	commands=$(sed -n '/^    cd .etc.carbon/,/^    done/s/^ *//p' "$dashboards/../README.md" |
+		sed "s/^cd .etc.carbon && //; s|/usr/local/share/libuncore/dashboards|$dashboards|")
+	start_debian_carbon "$tmp/rules" "$commands" || { cat "$tmp/rules/carbon.log"; return 1; }
+	pids="$pids $carbon_pid"
+	ours=$(first_name .memory_read_bytes) other=$(first_name .load.)
+	for series in "$ours" node1.intel_uncore-socket0.total_bytes-memory_read_bytes; do
+		send_six "$series" && wait_for 30 keeps "$tmp/rules" "$series" "$six" || return 1
+	done
+	send_six "$other" && wait_for 30 keeps "$tmp/rules" "$other" 8.6
+}
+
+rules_match() # all series of the plugin, and no other
+{
+	for file in storage-schemas.conf storage-aggregation.conf; do
+		pattern=$(sed -n 's/^pattern = //p' "$dashboards/$file")
+		names | grep -E "$pattern" | LC_ALL=C sort >"$tmp/matched"
+		[ -s "$tmp/matched" ] && names | grep intel_uncore | LC_ALL=C sort | diff - "$tmp/matched" || return 1
+	done
+}
+
+# What README says of files that are there already.
+resized()
+{
+	ours=$(first_name .memory_read_bytes)
+	command=$(sed -n '/^    find .var.lib.graphite.whisper/,/;$/s/^ *//p' "$dashboards/../README.md" |
+		sed "s|/var/lib/graphite/whisper|$tmp/debian/whisper|")
+	[ -n "$command" ] && eval "$command" || return 1
+	carbon_port=$(sed -n 's/^LINE_RECEIVER_PORT = //p' "$tmp/debian/etc/carbon.conf" | head -n 1)
+	send_six "$ours" && wait_for 30 keeps "$tmp/debian" "$ours" "$six"
+}
+
 # The sum over the node's sockets, in GB/s, is what the command says of the same machine.
 graphite_value()
 {
@@ -306,6 +378,10 @@ ok "alerts: promtool accepts them, and they tell what they should" rules
 ok "Grafana's dashboards have the shape that Grafana wants" grafana_shape
 ok "values arrive in Graphite and in Prometheus" wait_for 60 has_data
 sleep 3 # of a few intervals
+ok "carbon as Debian has it keeps one of six values" debian_loses
+ok "carbon's rules: all six are kept, and other series stay as they were" ours_keep
+ok "carbon's rules are for each series of the plugin" rules_match
+ok "whisper-resize: a file of Debian's rule keeps all six" resized
 ok "every target of the dashboards has values in Graphite" every_target
 ok "every query of the dashboard has values in Prometheus" every_query
 ok "Graphite: the sum over sockets, in GB/s, is what the command says" graphite_value
