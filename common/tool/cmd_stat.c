@@ -24,10 +24,9 @@ static int parse_options(struct stat_job *job, const struct args *args)
 
 	job->args = args;
 	if (args->interval)
-		rc = number_between("stat", "-I", "", args->interval, 1, &job->interval);
-	job->interval /= 1000;
+		rc = time_between("stat", "-I", 1000, args->interval, 1, &job->interval);
 	if (rc == ARGS_OK && args->duration)
-		rc = number_between("stat", "-d", "", args->duration, 0.001, &job->duration);
+		rc = time_between("stat", "-d", 1, args->duration, 0.001, &job->duration);
 	if (rc == ARGS_OK && args->every)
 		rc = whole_number("stat", "--every", "counts", args->every, &job->every);
 	if (rc == ARGS_OK && args->repeat)

@@ -329,11 +329,9 @@ static int parse_options(struct runner *r, const struct args *args)
 {
 	int rc = ARGS_OK;
 
-	r->interval = 1000;
+	r->interval = 1;
 	if (args->interval)
-		rc = number_between("top", "-I", " of milliseconds", args->interval, 10,
-				    &r->interval);
-	r->interval /= 1000;
+		rc = time_between("top", "-I", 1000, args->interval, 10, &r->interval);
 	if (rc == ARGS_OK && args->number)
 		return whole_number("top", "-n", "frames", args->number, &r->frames);
 	return rc;

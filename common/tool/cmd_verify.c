@@ -164,6 +164,8 @@ int cmd_verify(struct unc_platform *none, const struct args *args)
 	struct verify v = {.platform = none};
 	int rc, fd = -1;
 
+	if (args->output && strcmp(args->output, "-") == 0)
+		return bad_input("verify: option '-o' needs a file, not '-'; -j is on stdout");
 	if (args->output && (fd = open(args->output, O_WRONLY | O_CREAT | O_TRUNC, 0666)) < 0)
 		return failure("cannot write '%s': %s", args->output, strerror(errno));
 	verify_block_signals();

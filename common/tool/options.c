@@ -42,7 +42,8 @@ static const struct option_row rows[] = {
 	 "What of it this CPU or machine does not have, 'uncore groups' tells, and -v on stderr."},
 	{COUNT, 'I', "interval", "MS", AT(interval),
 	 "a report every MS milliseconds, of that interval alone; without it, one at the end",
-	 "As text, a row with the time of day and a column for each number, where that fits "
+	 "500ms or 0.5s is accepted, too. As text, a row with the time of day and a column for each "
+	 "number, where that fits "
 	 "COLUMNS, or the terminal, or 80 letters; else a list. In columns totals are rates. The "
 	 "titles come again on each screen of a terminal, else every 25 reports. The moments are "
 	 "counted from the start: a report that comes late shortens the next interval, not the "
@@ -51,7 +52,7 @@ static const struct option_row rows[] = {
 	 "somebody else has taken a counter is looked at before each report; whether its unit is "
 	 "frozen before the first one after 50 milliseconds: with shorter intervals those before "
 	 "it may be too small."},
-	{COUNT, 'd', "duration", "S", AT(duration), "ends after S seconds", ""},
+	{COUNT, 'd', "duration", "S", AT(duration), "ends after S seconds; or 500ms", ""},
 	{COUNT, 'r', "repeat", "N", AT(repeat),
 	 "N runs of COMMAND, or of -d seconds: the mean of each number, and how sure it is",
 	 "Behind +- stands the standard deviation of the mean, in percent of it: of values x with "
@@ -85,7 +86,7 @@ static const struct option_row rows[] = {
 	{COUNT, 0, "json-lines", NULL, AT(json_lines),
 	 "a JSON object for each number, on a line of its own",
 	 "Its members are the columns of -x, and simulated; what is not known is null."},
-	{COUNT, 'o', "output", "FILE", AT(output), "writes the report to FILE",
+	{COUNT, 'o', "output", "FILE", AT(output), "writes the report to FILE; - is stdout",
 	 "Without it, the report is on stdout; beside a COMMAND, whose stdout is its own, on "
 	 "stderr, but for -j, which stays on stdout."},
 	{COUNT, 0, "per-socket", NULL, AT(per_socket), "each socket by itself instead of the sum",
@@ -184,6 +185,26 @@ static char *alternatives(const struct command *command, const char *option)
 	return text;
 }
 
+/* Options of perf that people try, and what is right instead. */
+static const char *instead_of(const struct command *command, const char *option)
+{
+	static const char *const perf[][3] = {
+		{"-a", "--all-cpus", "counts are of the whole node without it"},
+		{"-A", "--no-aggr", "--per-socket and --per-unit show each by itself"},
+		{"-C", "--cpu",
+		 "counts are of the whole node, or with :socket=N behind a name of one socket"},
+		{"-p", "--pid", "counts are of the whole node, not of a process"},
+		{"-t", "--tid", "counts are of the whole node, not of a thread"},
+		{"--append", "", "-o starts a new file, '-o - >>FILE' adds to one"}};
+	size_t n = strcspn(option, "=");
+
+	for (size_t i = 0; command->groups & COUNT && i < sizeof(perf) / sizeof(perf[0]); i++)
+		if (strcmp(perf[i][0], option) == 0 ||
+		    (strncmp(perf[i][1], option, n) == 0 && !perf[i][1][n]))
+			return perf[i][2];
+	return NULL;
+}
+
 /* What getopt_long() stumbled over, as the user wrote it. */
 static int stumbled(const struct command *command, int opt, char **argv)
 {
@@ -194,6 +215,9 @@ static int stumbled(const struct command *command, int opt, char **argv)
 	if (opt == ':')
 		return bad_input("%s: option '%s' needs a value; see 'uncore help %s'",
 				 command->name, option, command->name);
+	if (instead_of(command, option))
+		return bad_input("%s: there is no option '%s': %s", command->name, option,
+				 instead_of(command, option));
 	others = alternatives(command, option);
 	bad_input("%s: unknown option '%s'%s; see 'uncore help %s'", command->name, option, others,
 		  command->name);
@@ -228,6 +252,19 @@ int option_read(const struct command *command, int argc, char **argv, const stru
 	return opt;
 }
 
+/* Whether a word is an option: as the value of another one, that value has been forgotten. */
+static bool is_option(const struct command *command, const char *word)
+{
+	size_t n = strcspn(word, "=");
+	bool found = strcmp(word, "--") == 0;
+
+	for (const struct option_row *row = NULL;
+	     !found && word[0] == '-' && word[1] && (row = option_next(command, row)) != NULL;)
+		found = word[1] == row->letter ||
+			(n > 2 && word[1] == '-' && strncmp(row->name, word + 2, n - 2) == 0);
+	return found;
+}
+
 /* ARGS_OK, or the exit status. */
 static int args_parse(struct args *args, const struct command *command, int argc, char **argv)
 {
@@ -241,6 +278,10 @@ static int args_parse(struct args *args, const struct command *command, int argc
 			command_help(command);
 			return EXIT_SUCCESS;
 		}
+		if (row->value && optarg == argv[optind - 1] && is_option(command, optarg))
+			return bad_input("%s: option '%s' needs a value, and '%s' is an option; "
+					 "see 'uncore help %s'",
+					 command->name, argv[optind - 2], optarg, command->name);
 		option_take(args, row, optarg);
 	}
 	args->word = argv + optind;

@@ -174,7 +174,7 @@ static int redirect(struct runner *r)
 	int fd = STDERR_FILENO;
 
 	r->child.out = -1;
-	if (!args->output && (!args->words || args->json))
+	if (args->output ? strcmp(args->output, "-") == 0 : !args->words || args->json)
 		return 0;
 	if (args->output)
 		fd = open(args->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

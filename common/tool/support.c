@@ -42,16 +42,21 @@ int whole_number(const char *command, const char *option, const char *what, cons
 	return ARGS_OK;
 }
 
-int number_between(const char *command, const char *option, const char *what, const char *text,
-		   double least, double *out)
+int time_between(const char *command, const char *option, double per, const char *text,
+		 double least, double *out)
 {
 	char *end;
 
 	errno = 0;
 	*out = strtod(text, &end);
-	if (end == text || *end || errno || !(*out >= least && *out <= 1e9))
-		return bad_input("%s: option '%s' needs a number%s from %g to 1e9, not '%s'",
-				 command, option, what, least, text);
+	bool number = end > text && !errno, ms = strcmp(end, "ms") == 0, s = strcmp(end, "s") == 0;
+
+	*out /= ms ? 1000 : s ? 1 : per;
+	if (!number || (*end && !ms && !s) || !(*out >= least / per && *out <= 1e9 / per))
+		return bad_input("%s: option '%s' needs a number of %s from %g to 1e9, not '%s'; "
+				 "500ms or 1.5s is accepted, too",
+				 command, option, per > 1 ? "milliseconds" : "seconds", least,
+				 text);
 	return ARGS_OK;
 }
 

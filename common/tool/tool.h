@@ -121,9 +121,10 @@ int finish(int status);
  * status. */
 int whole_number(const char *command, const char *option, const char *what, const char *text,
 		 uint64_t *out);
-/* The same of any number from `least` to 1e9. what: " of seconds", or "". */
-int number_between(const char *command, const char *option, const char *what, const char *text,
-		   double least, double *out);
+/* The same of a time from `least` to 1e9, to seconds. It is written as a number of `per` in a second
+ * (1 or 1000), or with s or ms behind it. */
+int time_between(const char *command, const char *option, double per, const char *text,
+		 double least, double *out);
 
 /* ---- memory: where there is none the program ends */
 

@@ -188,6 +188,72 @@ run -r 010 -d 0.001 -j
 [ $status -eq 0 ] && jq -e '.runs == 10' "$tmp/out" >/dev/null
 result "-r: digits are decimal"
 
+# ---- options as other programs have them, and values with a unit or forgotten
+
+# refuses SENTENCE ARGUMENT...: status 2, and just this line.
+refuses()
+{
+	sentence=$1
+	shift
+	run "$@"
+	[ $status -eq 2 ] && [ ! -s "$tmp/out" ] && [ "$(cat "$tmp/err")" = "uncore: stat: $sentence" ]
+}
+
+wrong=
+for time in '-d 0.05s' '-d 50ms' '-I 0.02s -d 50ms' '-I 20ms -d .05'; do
+	# shellcheck disable=SC2086
+	run $time --json-lines && jq -es 'map(.interval) | add > 0.03 and add < 20' "$tmp/out" >/dev/null &&
+		[ "$(jq .time "$tmp/out" | sort -u | wc -l)" -gt "$(expr "$time" : -I)" ] || wrong="$wrong '$time'"
+done
+[ -z "$wrong" ] || echo "# refused:$wrong"
+[ -z "$wrong" ]; result "-d, -I: seconds and milliseconds with their unit"
+wrong=
+for time in 1m 1h 1us 1S s ms -1s '1 s' 1sms '' x nan inf 0.9ms 1e10s; do
+	refuses "option '-d' needs a number of seconds from 0.001 to 1e9, not '$time'; 500ms or 1.5s is accepted, too" \
+		-d "$time" || wrong="$wrong '$time'"
+done
+for time in 0.5 0.0009s 0.5ms 1m; do
+	refuses "option '-I' needs a number of milliseconds from 1 to 1e9, not '$time'; 500ms or 1.5s is accepted, too" \
+		-d 0.05 -I "$time" || wrong="$wrong '$time'"
+done
+[ -z "$wrong" ] || echo "# accepted, or otherwise said:$wrong"
+[ -z "$wrong" ]; result "-d, -I: which unit they need"
+
+for option in -a --all-cpus; do
+	refuses "there is no option '$option': counts are of the whole node without it" $option -d 0.05
+	result "$option of perf"
+done
+for option in -A --no-aggr; do
+	refuses "there is no option '$option': --per-socket and --per-unit show each by itself" $option -d 0.05
+	result "$option of perf"
+done
+for option in -C --cpu; do
+	refuses "there is no option '$option': counts are of the whole node, or with :socket=N behind a name of one socket" \
+		$option 0 -d 0.05
+	result "$option of perf"
+done
+for option in -p --pid; do
+	refuses "there is no option '$option': counts are of the whole node, not of a process" $option 1 -d 0.05
+	result "$option of perf"
+done
+refuses "there is no option '--append': -o starts a new file, '-o - >>FILE' adds to one" --append -o "$tmp/report" -d 0.05
+result "--append of perf"
+wrong=
+for words in '-x -d' '-o --json-lines' '-m -e' '-m --' '--output --json' '-I -d' '--separator -x' '-jx -d'; do
+	# shellcheck disable=SC2086
+	refuses "option '${words% *}' needs a value, and '${words#* }' is an option; see 'uncore help stat'" $words 0.05 ||
+		wrong="$wrong '$words'"
+done
+[ -z "$wrong" ] || echo "# taken:$wrong"
+[ -z "$wrong" ]; result "a value that is forgotten: the next option is not it"
+run -x-d -d 0.05
+[ $status -eq 0 ] && grep -q '^time-dclock-d' "$tmp/out"; result "a value that looks like an option, behind its letter"
+(cd "$tmp" && run -o - -x, -d 0.05 -- echo said && [ ! -e ./- ] && [ "$(head -n 1 out)" = said ] && grep -q '^time,clock,' out)
+result "-o -: on stdout, beside a command, too"
+(cd "$tmp" && run_command verify -o - && [ $status -eq 2 ] || [ $status -eq 2 ] && [ ! -e ./- ] &&
+	[ "$(cat err)" = "uncore: verify: option '-o' needs a file, not '-'; -j is on stdout" ])
+result "verify -o -: no file of that name"
+
 # ---- a reader that goes away
 
 for form in "" -j -x, --json-lines; do
