@@ -256,16 +256,20 @@ static int add_group(const char *name, unsigned per)
 	return status;
 }
 
-/* A CPU that the library does not know is a name that is wrong; its sentence has the nearest. */
+/* By its name, or one that people give it. A CPU that the library does not know is a name that is
+ * wrong; its sentence has the nearest. */
 static bool is_of_this_cpu(const struct block *block)
 {
 	struct unc_options options = {.size = sizeof(options), .cpu = block->cpu, .sim = ""};
-	struct unc_platform *other = NULL;
-	bool same = strcasecmp(block->cpu, unc_platform_cpu(self.platform)->name) == 0;
+	const char *ours = unc_platform_cpu(self.platform)->name;
+	struct unc_platform *named = NULL;
+	bool same = strcasecmp(block->cpu, ours) == 0;
 
-	if (!same && !self.told && unc_platform_open(&options, &other) != 0)
+	if (!same && unc_platform_open(&options, &named) == 0)
+		same = strcmp(unc_platform_cpu(named)->name, ours) == 0;
+	else if (!same && !self.told)
 		ERROR(LOG "<Cpu>: %s; the block is left out", unc_open_error());
-	unc_platform_close(other);
+	unc_platform_close(named);
 	return same;
 }
 

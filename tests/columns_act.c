@@ -295,6 +295,7 @@ static const struct verb verbs[] = {
 	{"eval", world_eval, true},
 	{"cpu", world_cpu, true},
 	{"open", world_open, true},
+	{"name", world_name, true},
 	{"units", act_units, false},
 	{"stack", act_stack, false},
 	{"note", act_note, false},

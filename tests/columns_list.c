@@ -234,6 +234,21 @@ void world_cpu(struct world *w)
 		unc_put(&w->out, " 0x%x", (unsigned)c->models[i]);
 }
 
+/* name CPU: which CPU is called so */
+void world_name(struct world *w)
+{
+	struct unc_options options = {
+		.size = sizeof(options), .tables = w->tables, .cpu = w->word[1]};
+	struct unc_platform *p;
+
+	if (unc_platform_open(&options, &p) < 0) {
+		world_refuse(w, unc_open_error());
+		return;
+	}
+	unc_put(&w->out, "%s", unc_platform_cpu(p)->title);
+	unc_platform_close(p);
+}
+
 /* open FAMILY MODEL STEPPING: which CPU this is */
 void world_open(struct world *w)
 {

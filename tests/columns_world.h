@@ -36,6 +36,7 @@ void world_event(struct world *);
 void world_metric(struct world *);
 void world_eval(struct world *);
 void world_cpu(struct world *);
+void world_name(struct world *);
 void world_open(struct world *);
 
 #endif

@@ -110,13 +110,15 @@ static void test_cpu_blocks(void)
 {
 	begin();
 	configure("Simulate emerald-rapids,sockets=1", "<Cpu montecito", "Metric nonsense", "/",
-		  "<Cpu Emerald-Rapids", "Event imc.CAS_COUNT:RD", "PerUnit true", "/",
+		  "<Cpu Emerald-Rapids", "Event imc.CAS_COUNT:RD", "PerUnit true", "/", "<Cpu spr",
+		  "Metric nonsense", "/", "<Cpu EMR", "Event imc.CLOCKTICKS", "/",
 		  "Event imc.CAS_COUNT:WR", NULL);
 	CHECK_NUMBER(host.init(), 0);
 	CHECK_NUMBER(errors(), 0);
 	CHECK_NUMBER(read_once(), 0);
 	value_of("simulated-socket0/total_events-imc-CAS_COUNT-WR"); /* PerUnit is of the block */
 	value_of("simulated-socket0-imc3/total_events-imc-CAS_COUNT-RD");
+	value_of("simulated-socket0/total_events-imc-CLOCKTICKS");
 	CU_ASSERT_PTR_NULL(find("simulated-socket0/total_events-imc-CAS_COUNT-RD"));
 	end();
 	begin();

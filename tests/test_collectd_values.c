@@ -359,7 +359,7 @@ static void test_wrong_name_blind(void)
 	check_refused(2, "nearest is imc.CAS_COUNT");
 	begin();
 	configure("Simulate sandybridge-ep,sockets=1", "Event imc.CAS_CONT:RD imc.CAS_COUNT:RD",
-		  "<Cpu sandybridge", "Event imc.CAS_COUNT:WR", NULL);
+		  "<Cpu sandybridg", "Event imc.CAS_COUNT:WR", NULL);
 	script.machine = hidden_machine();
 	CHECK_NUMBER(host.init(), 0);
 	for (int i = 0; i < 3; i++)

@@ -360,6 +360,10 @@ static void test_cpus(void)
 		{"ivb", "no CPU ivb; nearest is ivybridge-ep; there are tables for "},
 		{"hasswell-ep", "no CPU hasswell-ep; nearest is haswell-ep; there are tables for "},
 		{"q", "no CPU q; there are tables for "},
+		{"qqqq", "no CPU qqqq; there are tables for "},
+		/* of two CPUs: no alias */
+		{"icelake", "no CPU icelake; nearest is icelake-sp; there are tables for "},
+		{"broadwell", "no CPU broadwell; nearest is broadwell-ep; there are tables for "},
 	};
 	struct unc_platform *p = NULL;
 
@@ -377,6 +381,48 @@ static void test_cpus(void)
 	if (strncmp(unc_open_error(), wanted, strlen(wanted)) != 0)
 		CHECK_TEXT(unc_open_error(), wanted);
 	CU_ASSERT_PTR_NULL(p);
+}
+
+/* What people call CPUs: perfmon's mapfile.csv has folders (SPR) and files (icelakex_uncore.json) of these
+ * names for models of these families. */
+static void test_cpu_aliases(void)
+{
+	static const char *const rows[][2] = {
+		{"jkt", "sandybridge-ep"},    {"IVT", "ivybridge-ep"},
+		{"haswellx", "haswell-ep"},   {"bdx", "broadwell-ep"},
+		{"bdw-de", "broadwell-de"},   {"skylake", "skylake-sp"},
+		{"SKX", "skylake-sp"},        {"clx", "cascadelake-sp"},
+		{"icx", "icelake-sp"},        {"icelakex", "icelake-sp"},
+		{"snr", "snow-ridge"},        {"spr", "sapphire-rapids"},
+		{"emr", "emerald-rapids"},    {"gnr", "granite-rapids"},
+		{"srf", "sierra-forest"},     {"cwf", "clearwater-forest"},
+		{"GrandRidge", "grand-ridge"}};
+	struct unc_platform *p = NULL;
+
+	for (size_t i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
+		struct unc_options o = {.size = sizeof(o)};
+
+		*(i % 2 ? &o.sim : &o.cpu) = rows[i / 2][0];
+		CU_ASSERT_FATAL(unc_platform_open(&o, &p) == 0);
+		CHECK_TEXT(unc_platform_cpu(p)->name, rows[i / 2][1]);
+		unc_platform_close(p);
+	}
+}
+
+/* None is a name or an alias of two. */
+static void test_cpu_alias_of_one(void)
+{
+	struct unc_table one, other;
+	char word[64];
+
+	for (size_t i = 0; unc_table_built(i, &one); i++) {
+		const char *list = one.alias ? unc_tbl_str(&one, one.alias) : NULL;
+
+		CU_ASSERT(!unc_cpu_is(&one, "") && unc_cpu_is(&one, unc_tbl_str(&one, one.name)));
+		while (list && unc_list_next(&list, word, sizeof(word)))
+			for (size_t k = 0; unc_table_built(k, &other); k++)
+				CU_ASSERT(unc_cpu_is(&other, word) == (i == k));
+	}
 }
 
 /* Portable metrics come first, and in one order on all CPUs. */
@@ -644,6 +690,8 @@ int main(void)
 		{"a text names an event or a metric", test_items},
 		{"the units of a view are another type's", test_item_of_view},
 		{"the nearest CPU", test_cpus},
+		{"CPUs as people call them", test_cpu_aliases},
+		{"such a name is that of one CPU", test_cpu_alias_of_one},
 		{"portable metrics come first", test_order},
 		{"nodes and ports of a machine", test_on_machine},
 		{"addresses of PCI functions", test_addresses},

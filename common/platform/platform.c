@@ -155,7 +155,7 @@ static int table_by_name(const struct unc_table_set *set, const char *name, stru
 
 	unc_nearest_start(&nearest, name);
 	for (size_t i = 0; table_at(set, i, out); i++) {
-		if (strcmp(name, "*") == 0 || unc_same(unc_tbl_str(out, out->name), name))
+		if (strcmp(name, "*") == 0 || unc_cpu_is(out, name))
 			return 0;
 		unc_nearest_try_short(&nearest, unc_tbl_str(out, out->name));
 	}

@@ -90,6 +90,8 @@ int unc_end_cpu(struct unc_table_reader *r)
 	r->t.name = unc_add_string(r, name);
 	if (unc_given(r, "folder"))
 		r->t.folder = unc_add_string(r, unc_given(r, "folder"));
+	if (unc_given(r, "alias"))
+		r->t.alias = unc_add_string(r, unc_given(r, "alias"));
 	r->t.title = unc_add_string(r, unc_given(r, "\"TITLE\""));
 	*UNC_ADD(r, t, cpuid) = cpuid;
 	r->t.discovery = r->w.cpu.discovery;

@@ -150,7 +150,7 @@ static int find_table(struct unc_sim *sim, const char *cpu, const struct unc_tab
 
 		unc_put_word(&names, name);
 		unc_nearest_try_short(&nearest, name);
-		if (strcmp(name, cpu) != 0)
+		if (!unc_cpu_is(tables[i], cpu))
 			continue;
 		sim->table_of = *tables[i];
 		sim->table = &sim->table_of;

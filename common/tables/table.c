@@ -238,6 +238,12 @@ bool unc_kernel_last(const struct unc_table *t, unsigned type, unsigned pmu, cha
 	return other && unc_kernel_pmu(t, type, pmu, last, buf, size);
 }
 
+bool unc_cpu_is(const struct unc_table *t, const char *name)
+{
+	return *name && (unc_same(unc_tbl_str(t, t->name), name) ||
+			 unc_list_has(unc_tbl_str(t, t->alias), name));
+}
+
 bool unc_cpuid_is(const struct unc_tbl_cpuid *cpuid, const char *vendor, int family, int model,
 		  int stepping)
 {

@@ -480,6 +480,7 @@ struct unc_tbl_known {
 struct unc_table {
 	unc_str name, title;
 	unc_str folder; /* of the CPU whose tables it shares; 0: its own */
+	unc_str alias;  /* a list */
 	uint16_t discovery;
 	struct unc_tbl_topology topology;
 	uint64_t id; /* of its name and the texts that it was made of */
@@ -720,6 +721,8 @@ uint64_t unc_field_of(const struct unc_tbl_field *, uint64_t value);
  * has a role, enable bits, and those that make an overflow freeze. */
 uint64_t unc_type_modifiers(const struct unc_table *, const struct unc_tbl_type *);
 /* Whether a CPU is one of them; stepping -1: not told. */
+/* Whether the CPU has this name, or this alias. */
+bool unc_cpu_is(const struct unc_table *, const char *name);
 bool unc_cpuid_is(const struct unc_tbl_cpuid *, const char *vendor, int family, int model,
 		  int stepping);
 /* The compiled-in table of this number, for as long as the library is there; false: past the last. */

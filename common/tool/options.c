@@ -31,7 +31,7 @@ static const struct option_row rows[] = {
 	{CPU, 'c', "cpu", "CPU", AT(cpu),
 	 "the CPU whose tables are meant, as 'uncore cpus' names it; without it, that of this "
 	 "machine",
-	 ""},
+	 "Other names that people give it are accepted, as in UNCORE_SIM: spr, icx, skylake, ..."},
 	{COUNT, 'e', "event", "EVENT,..", 0,
 	 "events, as for encode, or metrics; may be repeated, as -m and -g",
 	 "They are counted and shown in the order given."},
@@ -42,7 +42,8 @@ static const struct option_row rows[] = {
 	 "What of it this CPU or machine does not have, 'uncore groups' tells, and -v on stderr."},
 	{COUNT, 'I', "interval", "MS", AT(interval),
 	 "a report every MS milliseconds, of that interval alone; without it, one at the end",
-	 "500ms or 0.5s is accepted, too. As text, a row with the time of day and a column for each "
+	 "500ms or 0.5s is accepted, too. As text, a row with the time of day and a column for "
+	 "each "
 	 "number, where that fits "
 	 "COLUMNS, or the terminal, or 80 letters; else a list. In columns totals are rates. The "
 	 "titles come again on each screen of a terminal, else every 25 reports. The moments are "

@@ -55,7 +55,7 @@
 #define LAYOUT_rate "2H5B2Q" LAYOUT_filter LAYOUT_filter LAYOUT_filter LAYOUT_filter "9d"
 #define LAYOUT_sim_unit "H2QdB"
 /* Of a table and of a workload what stands before the pointers. */
-#define HEAD_OF_TABLE "3I5H2BQ"
+#define HEAD_OF_TABLE "4I5H2BQ"
 #define HEAD_OF_WORKLOAD "2BHBdIQ"
 
 /* Bytes of a number, and what its place in a struct is a multiple of. */
