@@ -365,6 +365,63 @@ static void test_endpoints(void)
 	machine_close();
 }
 
+/* ---- the chipset, on bus 0000:00: below no bridge that Linux shows, but below DMI */
+
+static void chipset(void)
+{
+	device("pci0000:00/0000:00:11.5", "0x010601\n", NULL);
+	device("pci0000:00/0000:00:14.0", "0x0c0330\n", NULL);
+	device("pci0000:00/0000:00:16.0", "0x078000\n", NULL);
+	bridge("pci0000:00/0000:00:1c.0");
+	device("pci0000:00/0000:00:1c.0/0000:01:00.0", "0x020000\n", "net/eno1");
+	bridge("pci0000:00/0000:00:1c.5");
+	bridge("pci0000:00/0000:00:1c.5/0000:02:00.0");
+	device("pci0000:00/0000:00:1c.5/0000:02:00.0/0000:03:00.0", "0x030000\n", "drm/card0");
+	device("pci0000:00/0000:00:1f.0", "0x060100\n", NULL);
+}
+
+/* Skylake-SP: 8086:2020 at 00:00.0 is a host bridge; CBDMA, 2021, is of no port that is known. */
+static void test_chipset_skylake(void)
+{
+	begin(SKYLAKE);
+	die(0, 0, "0000:00\n");
+	die(1, 0, "0000:16\n");
+	endpoint("pci0000:00/0000:00:00.0", "0x2020\n", NULL);
+	fake_text(fake_path(&root, "/sys/bus/pci/devices/0000:00:00.0/class"), "0x060000\n");
+	endpoint("pci0000:00/0000:00:04.0", "0x2021\n", "dma/dma0chan0");
+	device("pci0000:00/0000:00:05.5", "0x010400\n", NULL); /* a VMD */
+	chipset();
+	/* The same on another bus is not below DMI. */
+	device("pci0000:16/0000:16:11.5", "0x010601\n", NULL);
+	bridge("pci0000:16/0000:16:1c.0");
+	device("pci0000:16/0000:16:1c.0/0000:17:00.0", "0x020000\n", "net/eth9");
+	machine_open();
+	CHECK_TEXT(devices_of(0, 0), "-1 0000:00:04.0 dma0chan0; 0 0000:00:11.5 ; 0 0000:00:14.0 ; "
+				     "0 0000:01:00.0 eno1; 0 0000:03:00.0 card0");
+	CHECK_TEXT(devices_of(0, 1), "-1 0000:17:00.0 eth9");
+	machine_close();
+}
+
+/* Ice Lake-SP: DMI is port 0 of stack 5, CBDMA port 3; Emerald Rapids: port 7 of stack 7 (PCM). */
+static void test_chipset_later(void)
+{
+	begin(ICELAKE);
+	die(5, 0, "0000:00\n");
+	endpoint("pci0000:00/0000:00:01.0", "0x0b00\n", "dma/dma0chan0");
+	chipset();
+	machine_open();
+	CHECK_TEXT(devices_of(0, 5), "3 0000:00:01.0 dma0chan0; 0 0000:00:11.5 ; 0 0000:00:14.0 ; "
+				     "0 0000:01:00.0 eno1; 0 0000:03:00.0 card0");
+	machine_close();
+	begin_sockets(EMERALD_RAPIDS, 1);
+	list(0x00, on_socket_0);
+	chipset();
+	machine_open();
+	CHECK_TEXT(devices_of(0, 7), "7 0000:00:11.5 ; 7 0000:00:14.0 ; 7 0000:01:00.0 eno1; "
+				     "7 0000:03:00.0 card0");
+	machine_close();
+}
+
 /* ---- a simulated machine, by its registers */
 
 static void open_simulated(const char *spec)
@@ -463,7 +520,7 @@ static void test_snow_ridge(void)
 	die(0, 0, "0000:00\n");
 	die(1, 0, "0000:00\n");
 	die(4, 0, "0000:14\n");
-	/* Of the chipset's ports, which are on bus 0, none is one of the stack. */
+	/* The chipset's ports, which are on bus 0, are below DMI (PCM: port 4). */
 	bridge("pci0000:00/0000:00:1c.0");
 	device("pci0000:00/0000:00:1c.0/0000:02:00.0", "0x010802\n", "nvme/nvme0");
 	bridge("pci0000:14/0000:14:04.0");
@@ -473,7 +530,7 @@ static void test_snow_ridge(void)
 	machine_open();
 	CHECK_TEXT(bus_of(0, 0), "the kernel knows of no root bus of the stack");
 	CHECK_TEXT(bus_of(0, 1), "0000:00");
-	CHECK_TEXT(devices_of(0, 1), "-1 0000:02:00.0 nvme0");
+	CHECK_TEXT(devices_of(0, 1), "4 0000:02:00.0 nvme0");
 	CHECK_TEXT(devices_of(0, 4), "4 0000:15:00.0 eth0; 7 0000:18:00.0 nvme1");
 	machine_close();
 }
@@ -493,6 +550,8 @@ int main(void)
 		{"kinds of Sapphire Rapids", test_chops},
 		{"two units of one bus; a model that no map is of", test_flexible},
 		{"devices of the CPU itself, and bifurcation", test_endpoints},
+		{"the chipset's devices: Skylake-SP", test_chipset_skylake},
+		{"the chipset's devices: Ice Lake-SP, Emerald Rapids", test_chipset_later},
 		{0},
 	};
 

@@ -145,6 +145,24 @@ static bool is_bridge(const struct unc_fs *fs, const char *address)
 	       strncmp(text, "0x0604", 6) == 0;
 }
 
+/* The chipset is on bus 0000:00, below the DMI port that no bridge shows (8086:2020 is a host bridge). */
+static bool has_chipset(const struct walk *w)
+{
+	return w->type->port_dmi && !w->bus.domain && !w->bus.bus;
+}
+
+/* On the chipset's root bus are disks (not a VMD, which is the CPU's), network, display and USB. */
+static bool is_of_chipset(const struct walk *w, const char *address)
+{
+	char text[16] = "";
+
+	return has_chipset(w) &&
+	       unc_fs_text(w->tree, text, sizeof(text), "%s/%s/class", functions, address) == 0 &&
+	       (strncmp(text, "0x0106", 6) == 0 || strncmp(text, "0x0107", 6) == 0 ||
+		strncmp(text, "0x02", 4) == 0 || strncmp(text, "0x03", 4) == 0 ||
+		strncmp(text, "0x0c03", 6) == 0);
+}
+
 static void add_names(const struct unc_fs *fs, const char *address, const char *kind, char *names,
 		      size_t size)
 {
@@ -215,9 +233,10 @@ static const struct unc_tbl_endpoint *endpoint_of(const struct walk *w, const ch
 }
 
 /* Behind a VMD there is another root bus, whose ports keep their numbers. */
-static unsigned ports_of(const struct unc_tbl_type *type, const char *way)
+static unsigned ports_of(const struct walk *w, const char *way)
 {
 	const char *vmd = strstr(way, "/pci");
+	const struct unc_tbl_type *type = w->type;
 	struct place port;
 	unsigned first = type->port_zero;
 
@@ -227,9 +246,9 @@ static unsigned ports_of(const struct unc_tbl_type *type, const char *way)
 		return 0;
 	if (!port.device && type->port_dmi)
 		return 1u << (type->port_dmi - 1);
-	return port.device >= first && port.device - first < type->ports
-		       ? 1u << (port.device - first)
-		       : 0;
+	if (port.device >= first && port.device - first < type->ports)
+		return 1u << (port.device - first);
+	return !vmd && has_chipset(w) ? 1u << (type->port_dmi - 1) : 0;
 }
 
 /*
@@ -251,9 +270,14 @@ static bool find_ports(const struct walk *w, const char *link, unsigned *ports)
 	below = strchr(way, '/');
 	snprintf(address, sizeof(address), "%.*s", (int)strcspn(way, "/"), way);
 	row = endpoint_of(w, address, bus - w->bus.bus);
-	*ports = row ? row->ports : below ? ports_of(w->type, way) : 0;
-	/* Functions of the stack itself are below no port. */
-	return row || (below && bus == w->bus.bus);
+	*ports = row ? row->ports : 0;
+	if (row || bus != w->bus.bus)
+		return row != NULL;
+	/* Other functions of the stack itself are below no port. */
+	if (!below && !is_of_chipset(w, address))
+		return false;
+	*ports = ports_of(w, way);
+	return true;
 }
 
 static int tell(const struct walk *w, const char *address)

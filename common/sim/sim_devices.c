@@ -91,7 +91,7 @@ static bool has_ports(const struct unc_tbl_type *type)
  * port by its number, those of the second half. */
 static unsigned first_of(const struct unc_tbl_type *type)
 {
-	return type->port_dmi && !type->port_zero ? type->ports / 2u : 0;
+	return type->port_dmi > 1 && !type->port_zero ? type->ports / 2u : 0;
 }
 
 /* How far it is from the first to the one in the middle. */
