@@ -23,8 +23,11 @@ int intel_uncore_add_label(const struct item *item, const struct unc_item *what)
 	const char *place = item->vl.plugin_instance;
 	struct label *more;
 
-	if (!what->ports || !what->units_of || what->at.socket < 0 || what->at.index < 0 ||
-	    find_label(&self, place))
+	/* A portable metric of one unit is of a stack whose devices are not known: that is logged. */
+	bool is_stack = what->metric && strcmp(what->metric->of, "portable") == 0;
+
+	if (!(what->ports || is_stack) || !what->units_of || what->at.socket < 0 ||
+	    what->at.index < 0 || find_label(&self, place))
 		return 0;
 	more = realloc(self.labels, (self.n_labels + 1) * sizeof(*more));
 	if (!more)
@@ -110,8 +113,8 @@ static int take_device(void *user, const struct unc_device *device)
 static void tell_unknown(const struct unc_unit *unit)
 {
 	if (!self.told_unknown)
-		INFO(LOG "it is not known what is below %s%d (socket %d): %s; series of its ports, "
-			 "and of others like it, have no label",
+		INFO(LOG "it is not known what is below %s%d (socket %d): %s; such a stack is one "
+			 "series without a label",
 		     unit->type->name, unit->index, unit->socket,
 		     unc_platform_error(self.platform));
 	self.told_unknown = true;

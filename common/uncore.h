@@ -600,8 +600,9 @@ enum {
 	UNC_EACH_UNIT = 2,    /* on each unit; what is of no single unit type on each socket */
 	UNC_EACH_LACKING = 4, /* also what can be counted at none of them */
 	UNC_EACH_NODE = 8,    /* on each NUMA node (unc_node_get()) */
-	/* at each port of a PCIe stack that has devices below it, named by the first of them; at each
-	 * port of a stack of which they are not known; what has no ports on each socket */
+	/* at each port of a PCIe stack that has devices below it, named by the first of them, and at all
+	 * its other ports together (ports=MASK) if a device has no known port; on a stack of which the
+	 * devices are not known; what has no ports on each socket */
 	UNC_EACH_DEVICE = 16
 };
 

@@ -402,6 +402,55 @@ static void test_chipset_skylake(void)
 	machine_close();
 }
 
+/* What items of a stack of Skylake-SP are called: their ports are all four, once. */
+static void test_rest(void)
+{
+	struct unc_item item = {.size = sizeof(item)}, named = {.size = sizeof(named)};
+	struct unc_session *s;
+	unsigned ports = 0;
+	int first = -1;
+	size_t n = 0;
+
+	begin(SKYLAKE);
+	die(0, 0, "0000:00\n");
+	die(1, 0, "0000:16\n");
+	endpoint("pci0000:00/0000:00:04.0", "0x2021\n", NULL);
+	chipset();
+	bridge("pci0000:16/0000:16:1c.0");
+	device("pci0000:16/0000:16:1c.0/0000:17:00.0", "0x020000\n", "net/eth9");
+	machine_open();
+	CHECK_NUMBER(unc_session_new(platform, UNC_SESSION_ROTATE, &s), 0);
+	CHECK_NUMBER(
+		unc_session_add_each(s, "pcie_write_bytes:socket=0", UNC_EACH_DEVICE, &first, &n),
+		0);
+	/* Of stack 1 no device has a known port; of the others not even the bus is known: a row each. */
+	CHECK_NUMBER(n, 2 + 1 + 4);
+	for (int i = first; i < first + 2; i++) {
+		CHECK_NUMBER(unc_session_item(s, i, &item), 0);
+		CHECK_NUMBER(item.at.index, 0);
+		CHECK_NUMBER(ports & item.ports, 0);
+		ports |= item.ports;
+	}
+	CHECK_NUMBER(ports, 0xf);
+	CHECK_TEXT(item.name, "pcie_write_bytes:ports=0xe:unit=0:socket=0");
+	CHECK_NUMBER(unc_item_find(platform, item.name, &named), 0);
+	CHECK_NUMBER(named.ports, 0xe);
+	CHECK_TEXT(named.name, item.name);
+	CHECK_NUMBER(unc_session_item(s, first + 2, &item), 0);
+	CHECK_TEXT(item.name, "pcie_write_bytes:unit=1:socket=0");
+	CHECK_NUMBER(item.ports, 0);
+	CHECK_NUMBER(unc_item_find(platform, "pcie_write_bytes:ports=0:socket=0", &named),
+		     UNC_ERR_INVALID);
+	CHECK_NUMBER(unc_item_find(platform, "pcie_write_bytes:port=1:ports=2", &named),
+		     UNC_ERR_INVALID);
+	CHECK_NUMBER(unc_item_find(platform,
+				   "iio0.DATA_REQ_OF_CPU:MEM_WRITE.ALL_PARTS:ports=0x6:socket=0",
+				   &named),
+		     0);
+	unc_session_free(s);
+	machine_close();
+}
+
 /* Ice Lake-SP: DMI is port 0 of stack 5, CBDMA port 3; Emerald Rapids: port 7 of stack 7 (PCM). */
 static void test_chipset_later(void)
 {
@@ -551,6 +600,7 @@ int main(void)
 		{"two units of one bus; a model that no map is of", test_flexible},
 		{"devices of the CPU itself, and bifurcation", test_endpoints},
 		{"the chipset's devices: Skylake-SP", test_chipset_skylake},
+		{"items of a stack have all of its ports", test_rest},
 		{"the chipset's devices: Ice Lake-SP, Emerald Rapids", test_chipset_later},
 		{0},
 	};

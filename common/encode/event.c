@@ -359,13 +359,15 @@ int unc_spec_set_ports(const struct unc_table *t, struct unc_spec *spec, unsigne
 	return put_value(&p, "ch_mask", &f);
 }
 
-static int add_port(struct parse *p, const char *value)
+static int add_port(struct parse *p, const char *value, bool mask)
 {
 	uint64_t port;
 
 	if (!unc_parse_number(value, &port) && errno != ERANGE)
 		return unc_fail(p->err, UNC_ERR_INVALID, "port=%s is not a number", value);
-	if (port >= UNC_MAX_PORTS)
+	if (mask && port && port < 1u << UNC_MAX_PORTS)
+		return unc_spec_set_ports(p->t, p->spec, (unsigned)port, p->err);
+	if (port >= UNC_MAX_PORTS || mask)
 		return fail_port(p->err, port, ports_of(p->t, p->spec));
 	return unc_spec_set_ports(p->t, p->spec, 1u << port, p->err);
 }
@@ -425,8 +427,8 @@ static int parse_item(struct parse *p, char *item, char **next)
 			return place_number(p, "socket", value, &p->spec->socket);
 		if (unc_same(item, "unit"))
 			return place_number(p, "unit", value, &p->spec->index);
-		if (unc_same(item, "port"))
-			return add_port(p, value);
+		if (unc_same(item, "port") || unc_same(item, "ports"))
+			return add_port(p, value, unc_same(item, "ports"));
 		return add_field(p, long_name(item), value);
 	}
 	if (unc_umask_find(p->t, &p->t->event[p->spec->event], item, &umask))

@@ -189,11 +189,29 @@ static int take_places(const char **text, char rest[UNC_SPEC_MAX], struct unc_na
 	return rc;
 }
 
+/* A mask of several ports, "0xe". */
+static int take_ports(const char *text, const char *item, struct unc_name *out,
+		      struct unc_error *err)
+{
+	int mask = out->port;
+	int rc = take_number(text, item, "ports", (1u << UNC_MAX_PORTS) - 1, &mask, err);
+
+	if (rc == 0 && mask == 0)
+		rc = unc_fail(err, UNC_ERR_INVALID, "%s: ports=0 names no port", text);
+	if (rc == 0) {
+		out->port = __builtin_ctz((unsigned)mask);
+		out->at.ports = (unsigned)mask;
+	}
+	return rc;
+}
+
 /* An item of a metric: it has no fields. */
 static int take_item(const char *text, char *item, struct unc_name *out, struct unc_error *err)
 {
 	if (strncasecmp(item, "port=", 5) == 0)
 		return take_number(text, item + 5, "port", UNC_MAX_PORTS - 1, &out->port, err);
+	if (strncasecmp(item, "ports=", 6) == 0)
+		return take_ports(text, item + 6, out, err);
 	if (strncasecmp(item, "unit=", 5) == 0)
 		return take_number(text, item + 5, "unit", UNC_MAX_PLACES - 1, &out->spec.index,
 				   err);
@@ -379,6 +397,14 @@ static void put_place(struct unc_buf *o, const char *what, int number)
 		unc_put(o, ":%s=%d", what, number);
 }
 
+static void put_ports(struct unc_buf *o, const struct unc_name *name)
+{
+	if (name->port >= 0 && name->at.ports & (name->at.ports - 1))
+		unc_put(o, ":ports=0x%x", name->at.ports);
+	else
+		put_place(o, "port", name->port);
+}
+
 int unc_name_format(const struct unc_table *t, const struct unc_name *name, char *buf, size_t size)
 {
 	const struct unc_tbl_metric *m;
@@ -390,7 +416,7 @@ int unc_name_format(const struct unc_table *t, const struct unc_name *name, char
 		if (unc_spec_format(t, &name->spec, buf, size) < 0)
 			return UNC_ERR_RANGE;
 		o.n = strlen(buf);
-		put_place(&o, "port", name->port);
+		put_ports(&o, name);
 	} else {
 		m = &t->metric[name->metric];
 		if (m->type != UNC_NONE)
@@ -398,7 +424,7 @@ int unc_name_format(const struct unc_table *t, const struct unc_name *name, char
 		if (name->spec.index >= 0 && m->type != UNC_NONE)
 			unc_put(&o, "%d", name->spec.index);
 		unc_put(&o, "%s%s", m->type != UNC_NONE ? "." : "", unc_tbl_str(t, m->name));
-		put_place(&o, "port", name->port);
+		put_ports(&o, name);
 		put_place(&o, "unit", m->type == UNC_NONE ? name->spec.index : -1);
 		put_place(&o, "socket", name->spec.socket);
 	}

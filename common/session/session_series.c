@@ -96,6 +96,7 @@ static int add_nodes(struct unc_session *s, struct series *series)
 struct ports {
 	unsigned mask[UNC_MAX_PORTS];
 	char device[UNC_MAX_PORTS][UNC_DEVICE_MAX];
+	bool unknown; /* the port of a device is not known */
 };
 
 /* Devices that have a port in common are counted together, by the name of one that is below all of these. */
@@ -105,8 +106,10 @@ static int take_device(void *user, const struct unc_device *device)
 	unsigned own = device->ports, mask = own;
 	char first[UNC_DEVICE_MAX];
 
-	if (!mask || mask >> UNC_MAX_PORTS || !unc_name_address(device->address, first))
+	if (!mask || mask >> UNC_MAX_PORTS || !unc_name_address(device->address, first)) {
+		ports->unknown = true;
 		return 0;
+	}
 	for (int i = 0; i < UNC_MAX_PORTS; i++)
 		if (ports->mask[i] & own) {
 			if (!(own & ~ports->mask[i]))
@@ -119,32 +122,39 @@ static int take_device(void *user, const struct unc_device *device)
 	return 0;
 }
 
-/* Where it is not known what is below a stack, each of its ports. */
+/* If devices below have no known port, their traffic is in the ports of no item: these are one more item, so
+ * that the items of a stack add up to its total. A stack whose devices are not known is one item. */
 static int add_stack(struct unc_session *s, struct series *series, const struct unc_unit *unit,
 		     int n)
 {
 	struct ports ports = {.mask = {0}};
 	bool known = unc_unit_devices(s->platform, unit, take_device, &ports) == 0;
+	unsigned all = (1u << n) - 1, rest = all;
+	struct unc_name there;
 	int rc = 0;
 
-	for (int port = 0; rc == 0 && port < n; port++) {
-		struct unc_name there = series->name;
-
-		if (known && !ports.mask[port])
+	for (int port = 0; rc == 0 && known && port < n; port++) {
+		if (!ports.mask[port])
 			continue;
-		there.spec.socket = unit->socket;
-		there.spec.index = unit->index;
-		there.port = port;
-		if (known) { /* it says all of that */
-			there.spec.socket = there.spec.index = there.port = -1;
-			memcpy(there.device, ports.device[port], sizeof(there.device));
-			there.at.socket = unit->socket;
-			there.at.index = unit->index;
-			there.at.ports = ports.mask[port];
-		}
+		there = series->name; /* the device says socket, unit and ports */
+		memcpy(there.device, ports.device[port], sizeof(there.device));
+		there.at.socket = unit->socket;
+		there.at.index = unit->index;
+		there.at.ports = ports.mask[port];
+		there.spec.socket = there.spec.index = -1;
+		rest &= ~ports.mask[port];
 		rc = add_there(s, series, &there, 0);
 	}
-	return rc;
+	if (rc < 0 || !rest || (known && !ports.unknown))
+		return rc;
+	there = series->name;
+	there.spec.socket = unit->socket;
+	there.spec.index = unit->index;
+	if (rest != all) {
+		there.port = __builtin_ctz(rest);
+		there.at.ports = rest;
+	}
+	return add_there(s, series, &there, 0);
 }
 
 static int add_devices(struct unc_session *s, struct series *series, const char *stacks, int ports)

@@ -84,7 +84,7 @@ static int prepare_every(struct stat_job *job)
 	return series_error(&job->series, rc);
 }
 
-/* Stacks of which each port is shown, for want of a root bus. */
+/* Stacks of one row, for want of a root bus. */
 static void tell_unknown_devices(const struct stat_job *job)
 {
 	const struct unc_unit *unit;
@@ -92,7 +92,7 @@ static void tell_unknown_devices(const struct stat_job *job)
 
 	for (size_t i = 0; (unit = unc_unit_get(job->platform, i)) != NULL; i++)
 		if (unc_unit_bus(job->platform, unit, bus) == UNC_ERR_UNAVAILABLE) {
-			remark("note: of some stacks each port is shown, for it is not known "
+			remark("note: some stacks have one row each, for it is not known "
 			       "what is below: %s%d of socket %d: %s; see 'uncore units -v'",
 			       unit->type->name, unit->index, unit->socket,
 			       unc_platform_error(job->platform));

@@ -103,6 +103,13 @@ static void label_devices(struct series *s, size_t first)
 			unc_unit_devices(s->platform, stack.unit, add_label, &stack);
 }
 
+const char *series_below(const struct number *n, unsigned places)
+{
+	if (n->device || !(places & UNC_EACH_DEVICE) || n->item.at.index < 0)
+		return n->device;
+	return n->item.ports ? "rest of the stack" : "devices not known";
+}
+
 bool series_devices(struct series *s, const struct number **which)
 {
 	const double every = 5; /* seconds: all PCI functions are walked for each stack */

@@ -86,7 +86,8 @@ static int add_item(struct stat_job *job, const char *text, enum stat_origin ori
 		add_line(job, item.name, first, job->series.n - first);
 	for (size_t i = first; i < job->series.n; i++) {
 		struct number *c = &job->series.number[i];
-		char *label = must_print(c->device ? "%s (%s)" : "%s", c->item.name, c->device);
+		const char *below = series_below(c, places);
+		char *label = must_print(below ? "%s (%s)" : "%s", c->item.name, below);
 		bool again = each_line && has_line(job, label);
 
 		c->told = origin == OF_GROUP_LACKING;

@@ -166,11 +166,13 @@ static int left_of(const struct frame *f)
 static void put_device(struct frame *f, size_t row)
 {
 	const struct number *n = number_at(f->view, 0, row);
-	char text[DEVICE];
+	char text[DEVICE], port[16] = "";
 
-	snprintf(text, sizeof(text), "%d %s%d port %d  %s", n->item.at.socket,
-		 n->item.units_of ? n->item.units_of : "", n->item.at.index, n->item.port,
-		 n->device ? n->device : "?");
+	if (n->device)
+		snprintf(port, sizeof(port), "port %d  ", n->item.port);
+	snprintf(text, sizeof(text), "%d %s%d %s%s", n->item.at.socket,
+		 n->item.units_of ? n->item.units_of : "", n->item.at.index, port,
+		 series_below(n, UNC_EACH_DEVICE));
 	put(f, text);
 }
 
