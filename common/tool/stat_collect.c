@@ -133,8 +133,7 @@ int stat_collect(struct stat_job *job, struct unc_overflow *overflow)
 
 	if (rc < 0 || (overflow && overflow->id < 0))
 		return series_error(&job->series, rc);
-	if (job->args->per_device)
-		look_for_devices(job);
+	look_for_devices(job);
 	job->time = job->started + job->series.time;
 	job->seconds = job->series.seconds;
 	for (struct number *c = job->series.number; c < stat_end(job); c++) {
