@@ -138,20 +138,30 @@ static const struct unc_type *type_of(const struct name *name)
 	return find_type(item.units_of);
 }
 
-/* Its first name, or its address. */
+/* The devices of all stacks as a text; the ports of the last one, of the stack that is walked. */
+struct devices {
+	char *list;
+	unsigned int ports;
+};
+
+/* Its first name, or its address: "mlx5_0 + mlx5_1, nvme0", with a '+' if it shares the port of the one
+ * before. */
 static int take_device(void *user, const struct unc_device *device)
 {
-	char **list = user, *longer;
+	struct devices *devices = user;
 	const char *name = *device->names ? device->names : device->address;
-	size_t used = *list ? strlen(*list) : 0, length = strcspn(name, ",");
-	char *c;
+	const char *between = device->ports & devices->ports ? " + " : ", ";
+	size_t used = devices->list ? strlen(devices->list) : 0, length = strcspn(name, ",");
+	char *c, *longer;
 
-	longer = device->ports ? papi_realloc(*list, used + length + 3) : NULL;
+	longer = device->ports ? papi_realloc(devices->list, used + length + 4) : NULL;
 	if (longer) {
-		snprintf(longer + used, length + 3, "%s%.*s", used ? ", " : "", (int)length, name);
+		snprintf(longer + used, length + 4, "%s%.*s", used ? between : "", (int)length,
+			 name);
 		for (c = longer + used; *device->names == '\0' && (c = strpbrk(c, ":.")); c++)
 			*c = '_'; /* as in the names of events */
-		*list = longer;
+		devices->list = longer;
+		devices->ports = device->ports;
 	}
 	return 0;
 }
@@ -159,17 +169,20 @@ static int take_device(void *user, const struct unc_device *device)
 /* What is below the PCIe stacks, once for all listings; "" if nothing is known. */
 static const char *find_devices(void)
 {
+	struct devices devices = {NULL, 0};
 	const struct unc_unit *unit;
-	char *list = NULL;
 	size_t i;
 
 	_papi_hwi_lock((int)intel_uncore.lock);
 	for (i = 0;
 	     !intel_uncore.devices && (unit = intel_uncore.unit_get(intel_uncore.platform, i)); i++)
-		if (unit->type->ports && unit->available)
-			intel_uncore.unit_devices(intel_uncore.platform, unit, take_device, &list);
+		if (unit->type->ports && unit->available) {
+			devices.ports = 0;
+			intel_uncore.unit_devices(intel_uncore.platform, unit, take_device,
+						  &devices);
+		}
 	if (!intel_uncore.devices)
-		intel_uncore.devices = list ? list : papi_strdup("");
+		intel_uncore.devices = devices.list ? devices.list : papi_strdup("");
 	_papi_hwi_unlock((int)intel_uncore.lock);
 	return intel_uncore.devices ? intel_uncore.devices : "";
 }
@@ -236,9 +249,11 @@ static void put_place(struct name *name, enum place place, char *item, size_t si
 		break;
 	default:
 		devices = find_devices();
-		snprintf(item, size, ":device=%.*s", (int)strcspn(devices, ","), devices);
+		snprintf(item, size, ":device=%.*s", (int)strcspn(devices, " ,"), devices);
 		snprintf(name->masks, sizeof(name->masks),
-			 "PCIe device, by name or address; without it all. There are %s", devices);
+			 "PCIe device, by name or address; without it all. With + they share a "
+			 "port and its number. There are %s",
+			 devices);
 	}
 }
 

@@ -80,6 +80,7 @@ static int add_label(void *user, const struct unc_device *device)
 		if (!item->device[0] || !(item->ports & device->ports) ||
 		    item->at.socket != stack->unit->socket || item->at.index != stack->unit->index)
 			continue;
+		n->below++;
 		for (size_t length; *name; name += length + (name[length] != '\0')) {
 			length = strcspn(name, ",");
 			n->device = must_add(n->device, "%s%.*s", n->device ? " " : "", (int)length,
@@ -123,6 +124,7 @@ bool series_devices(struct series *s, const struct number **which)
 	for (size_t i = 0; i < s->n; i++) {
 		before[i] = s->number[i].device;
 		s->number[i].device = NULL;
+		s->number[i].below = 0;
 	}
 	label_devices(s, 0);
 	for (size_t i = 0; i < s->n; i++) {

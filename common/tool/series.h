@@ -26,9 +26,10 @@ struct mean {
 /* An event or a metric, of the machine, a socket or a unit. */
 struct number {
 	struct unc_item item;
-	int id;       /* of the session; -1: the library knows no such name here, and `why` */
-	char *device; /* what is below its port, "mlx5_0 mlx5_1"; NULL: nothing that is known */
-	double peak;  /* what the memory that it is about can move in a second; 0: no such thing */
+	int id;         /* of the session; -1: the library knows no such name here, and `why` */
+	char *device;   /* what is below its port, "mlx5_0 mlx5_1"; NULL: nothing that is known */
+	unsigned below; /* how many devices these are */
+	double peak; /* what the memory that it is about can move in a second; 0: no such thing */
 
 	/* what the last read gave */
 	bool valid;

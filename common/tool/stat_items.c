@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The command stat: the lines of its report, of the items that its options ask for. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,16 @@ static unsigned stat_places(const struct args *args)
 				  : 0;
 }
 
+/* A device that the user names keeps that name. What shares its port is counted with it. */
+static void name_device(struct number *c, const char *text)
+{
+	snprintf(c->item.name, sizeof(c->item.name), "%s", text);
+	snprintf(c->item.base, sizeof(c->item.base), "%s", text);
+	if (c->below > 1)
+		remark("note: %s: %u devices share the port, and the value is of all of them: %s",
+		       text, c->below, c->device);
+}
+
 /* An event or a metric, whichever the text names. 0, or the exit status. */
 static int add_item(struct stat_job *job, const char *text, enum stat_origin origin)
 {
@@ -73,8 +84,9 @@ static int add_item(struct stat_job *job, const char *text, enum stat_origin ori
 			       : no_item(job, text, rc);
 	unsigned places = item.node >= 0 || item.port >= 0 ? 0 : stat_places(job->args);
 	bool each_line = places && item.at.index < 0; /* a line for each place */
+	const char *name = item.device[0] ? text : item.name;
 
-	if (!each_line && has_line(job, item.name))
+	if (!each_line && has_line(job, name))
 		return 0;
 	per |= each_line ? places : job->args->per_socket ? UNC_EACH_SOCKET : 0;
 	rc = series_add(&job->series, text, per);
@@ -83,13 +95,15 @@ static int add_item(struct stat_job *job, const char *text, enum stat_origin ori
 			       ? add_unknown(job, text, unc_session_error(job->series.session))
 			       : series_error(&job->series, rc);
 	if (!each_line)
-		add_line(job, item.name, first, job->series.n - first);
+		add_line(job, name, first, job->series.n - first);
 	for (size_t i = first; i < job->series.n; i++) {
 		struct number *c = &job->series.number[i];
 		const char *below = series_below(c, places);
 		char *label = must_print(below ? "%s (%s)" : "%s", c->item.name, below);
 		bool again = each_line && has_line(job, label);
 
+		if (item.device[0])
+			name_device(c, text);
 		c->told = origin == OF_GROUP_LACKING;
 		if (each_line && !again)
 			add_line(job, label, n, 1);

@@ -295,7 +295,7 @@ one_view()
 one_stack()
 {
 	sim emerald-rapids,devices=on "$bin/papi_native_avail" -e intel_uncore:::iio.DATA_REQ_OF_CPU | tee out
-	grep -q ':port=0 -- Port of the PCIe stacks \[0-7\]' out && grep -q ':device=[^ ]* -- PCIe device.* mlx5_0, ' out &&
+	grep -q ':port=0 -- Port of the PCIe stacks \[0-7\]' out && grep -q ':device=[^ ]* -- PCIe device.* mlx5_0 + mlx5_1 + 0000_0d_00_2, nvme0, ' out &&
 		! grep -q ':node=' out || return 1
 	sim emerald-rapids,devices=on "$bin/papi_native_avail" -e intel_uncore:::pcie_write_bytes | tee out
 	grep -q ':port=0 -- ' out && grep -q ':device=[^ ]* -- ' out || return 1

@@ -636,6 +636,24 @@ result "and one that is put in; the number stays that of the port"
 kill -INT $pid
 wait $pid
 
+# A device that the user names: its row has that name, and says what shares the port; gone, it is told as well.
+UNCORE_SYSROOT=$root UNCORE_RUN=$tmp/stackruns run stat -d 0.01 --json-lines -m pcie_write_bytes:device=mlx5_0
+jq -se 'map([.name, .unit]) == [["pcie_write_bytes:device=mlx5_0", "iio1"]]' "$tmp/out" >/dev/null && ! grep -q share "$tmp/err"
+result "stat: a device that is named keeps its name; two names of one function share nothing"
+UNCORE_SYSROOT=$root UNCORE_RUN=$tmp/stackruns "$UNCORE" stat -I 20 -d 600 --json-lines -m pcie_write_bytes:device=mlx5_0 \
+	>"$tmp/plugged" 2>"$tmp/said" &
+pid=$!
+says mlx5_0 "$tmp/plugged" && rm "$card" &&
+	says 'what is below port 0 of stack 1 (socket 0) has changed: now nothing' "$tmp/said"
+result "stat: a device that is named and taken out is told"
+kill -INT $pid
+wait $pid
+UNCORE_SIM=emerald-rapids,devices=on run stat -d 0.1 -m pcie_read_bytes:device=mlx5_0,pcie_read_bytes:device=mlx5_1,pcie_read_bytes:device=nvme0
+grep -q '^pcie_read_bytes:device=mlx5_0 ' "$tmp/out" && grep -q '^pcie_read_bytes:device=mlx5_1 ' "$tmp/out" &&
+	[ "$(grep -c '^uncore: note: pcie_read_bytes:device=mlx5_[01]: 3 devices share the port, and the value is of all of them: mlx5_0 eth0 mlx5_1 eth1 0000:0d:00.2$' "$tmp/err")" = 2 ] &&
+	! grep -q 'device=nvme0: ' "$tmp/err"
+result "stat: what shares the port of a device that is named"
+
 # ---- NUMA nodes: a third of a socket's memory channels each
 
 UNCORE_SIM=granite-rapids,clusters=3 run stat -d 0.1 --json-lines --per-node -m memory_read_bytes
