@@ -100,6 +100,19 @@ static void tell_unknown_devices(const struct stat_job *job)
 		}
 }
 
+/* Where nothing of what is asked for can be counted, the first reason. */
+static int refuse_empty(const struct stat_job *job)
+{
+	const struct number *c = job->series.number;
+
+	while (c < stat_end(job) && c->item.error)
+		c++;
+	if (c < stat_end(job) || c == job->series.number)
+		return 0;
+	c = job->series.number;
+	return library_error(c->item.error, unc_session_reason(job->series.session, c->id));
+}
+
 static int prepare(struct stat_job *job)
 {
 	static const struct wish traffic = {false, "memory_read_bytes,memory_write_bytes"};
@@ -119,6 +132,8 @@ static int prepare(struct stat_job *job)
 		if (rc)
 			return rc;
 	}
+	if ((rc = refuse_empty(job)) != 0)
+		return rc;
 	if (args->per_device)
 		tell_unknown_devices(job);
 	rc = prepare_passes(job);

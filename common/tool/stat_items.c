@@ -75,7 +75,8 @@ static int add_item(struct stat_job *job, const char *text, enum stat_origin ori
 {
 	struct unc_item item = {.size = sizeof(item)};
 	size_t first = job->series.n, n = first;
-	unsigned per = origin == OF_USER ? 0 : UNC_EACH_LACKING;
+	/* Of several, what a node does not tell is left out alone. */
+	unsigned per = origin == OF_USER && !job->args->per_node ? 0 : UNC_EACH_LACKING;
 	int rc = unc_item_find(job->platform, text, &item);
 
 	if (rc < 0)

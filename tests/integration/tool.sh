@@ -659,9 +659,14 @@ result "stat: what shares the port of a device that is named"
 UNCORE_SIM=granite-rapids,clusters=3 run stat -d 0.1 --json-lines --per-node -m memory_read_bytes
 jq -se 'map([.node, .socket, .name, .units, .of]) == [range(6) | [., (. / 3 | floor), "memory_read_bytes:node=\(.)", 4, 4]]' "$tmp/out" >/dev/null
 result "stat --per-node: the channels of each"
-UNCORE_SIM=granite-rapids,clusters=3 run stat -d 0.1 -j --per-node -m link_tx_bytes
-json '.invalid | length == 6 and all(test("upi units are known by socket only"))'
-result "what only sockets have says so"
+UNCORE_SIM=granite-rapids,clusters=3 run stat -d 0.1 -j --per-node -m link_tx_bytes,memory_read_bytes
+[ $status -eq 0 ] && [ -s "$tmp/out" ] &&
+	json '(.invalid | length == 6 and all(test("upi units are known by socket only"))) and
+		([.metrics | to_entries[] | select(.key | test("memory_read_bytes:node=")) | .value] | length == 6 and all(. > 0))'
+result "what only sockets have says so, and is left out alone"
+UNCORE_SIM=granite-rapids,clusters=3 run stat -d 0.1 --per-node -m link_tx_bytes
+refused 1 'link_tx_bytes:node=0: upi.TxL_FLITS:ALL_DATA:socket=0 of node 0: upi units are known by socket only'
+result "and alone is refused with that sentence"
 
 # By registers, on simulated machines: the two ports that have the traffic (workload.tbl: 0.6 and 0.4 of a stack's bytes) add up to all
 # ports, and devices are where sim_devices.c has them.
