@@ -93,7 +93,8 @@ static bool check_cpu(struct doctor *d)
 	}
 	unc_cpu_names(NULL, names, sizeof(names));
 	snprintf(remedy, sizeof(remedy),
-		 "run it on one of: %s; or try a simulated one: UNCORE_SIM=emerald-rapids", names);
+		 "run it on one of: %s; or try a simulated one: UNCORE_SIM=" UNC_EXAMPLE_CPU,
+		 names);
 	if (strcmp(t->vendor, "GenuineIntel") != 0)
 		unc_report(d, "cpu", false, remedy,
 			   "%s is not supported: made by %s, and the tables are of Intel's uncore",

@@ -165,8 +165,9 @@ static int make_file(const char *file, const char *whole, size_t size, struct un
 	int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666), error;
 
 	if (fd < 0)
-		return unc_fail(err, UNC_ERR_IO, "%.200s cannot be made: %s", file,
-				strerror(errno));
+		return unc_fail(err, UNC_ERR_IO, "%.200s cannot be made: %s%s", file,
+				strerror(errno),
+				errno == EEXIST ? "; remove it, or give another name" : "");
 	error = unc_write_at(fd, whole, size, 0);
 	if (close(fd) < 0 && !error)
 		error = errno;

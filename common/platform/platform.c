@@ -218,7 +218,7 @@ static int table_by_cpu(const struct unc_table_set *set, const struct unc_topolo
 
 	if (table_of(set, top, out))
 		return 0;
-	for (size_t i = 0; table_at(set, i, out); i++)
+	for (size_t i = 0; strcmp(simulates, UNC_EXAMPLE_CPU) != 0 && table_at(set, i, out); i++)
 		simulates = unc_tbl_str(out, out->name);
 	unc_cpu_names(set, names, sizeof(names));
 	identity(top, cpu, sizeof(cpu));

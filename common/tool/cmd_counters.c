@@ -2,6 +2,7 @@
 /* The commands counters, release, doctor and gather: how this node is. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "print.h"
@@ -206,6 +207,8 @@ int cmd_gather(struct unc_platform *none, const struct args *args)
 		.size = sizeof(options), .tables = args->tables, .access = args->access};
 	struct printer p;
 
+	if (strcmp(args->word[0], "-") == 0)
+		return bad_input("gather: needs the name of a file, not '-'");
 	print_start(&p, args, none);
 	print_list(&p, NULL, NO_TITLES, ">N|WHAT");
 	int rc = unc_gather(&options, args->word[0], print_gathered, &p);

@@ -40,7 +40,7 @@ same() # [REGEX of lines that are left out]
 
 cpus=$(kinds_of_cpus)
 n_cpus=$(echo "$cpus" | wc -w)
-echo "1..$((n_cpus + 10))"
+echo "1..$((n_cpus + 11))"
 for cpu in $cpus; do
 	start_machine "$cpu"
 	same
@@ -70,8 +70,11 @@ mkdir "$dir/unpacked" && tar xf "$tar" -C "$dir/unpacked" && real units -j &&
 result $? "an unpacked one is the same machine"
 
 real gather "$tar"
-[ $status -eq 1 ] && grep -q "$tar cannot be made: File exists" "$dir/err" && ! grep -q "describes this machine" "$dir/out"
+[ $status -eq 1 ] && grep -q "$tar cannot be made: File exists; remove it, or give another name\$" "$dir/err" && ! grep -q "describes this machine" "$dir/out"
 result $? "a file that exists is left alone"
+real gather -
+[ $status -eq 2 ] && [ "$(cat "$dir/err")" = "uncore: gather: needs the name of a file, not '-'" ] && [ ! -e - ]
+result $? "no file is called -"
 
 UNCORE_SYSROOT=$tar "$uncore" gather "$dir/other.tar" 2>"$dir/err" >/dev/null
 [ $? -eq 2 ] && grep -q "is a dump already" "$dir/err" && [ ! -e "$dir/other.tar" ]
