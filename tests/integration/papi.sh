@@ -567,6 +567,14 @@ refuses_blanks() # ARGUMENT...
 	[ $? = 1 ] && cat refusal && grep -Fq "build-papi: '$tmp/a b" refusal && ! grep -q configure refusal
 }
 
+# A folder without libuncore, before anything is made.
+refuses_nowhere() # OPTION FILE
+{
+	"$here/../../scripts/build-papi" "$1=$tmp/nosuch" "$tmp/never" >refusal 2>&1
+	[ $? = 1 ] && cat refusal && grep -Fq "build-papi: $1=$tmp/nosuch: there is no $tmp/nosuch/$2: " refusal &&
+		[ "$(wc -l <refusal)" = 1 ] && [ ! -e "$tmp/never" ]
+}
+
 # ---- recipes of examples/README.md
 
 top=$(cd "$here/../.." && pwd)
@@ -698,6 +706,8 @@ mpi_region() # one report, of the rank that read
 
 exec 3>&1
 ok "build-papi: a prefix with a blank" refuses_blanks "$tmp/a b"
+ok "build-papi: no libuncore there" refuses_nowhere --with-uncore include/uncore.h
+ok "build-papi: no build of libuncore there" refuses_nowhere --with-uncore-build common/.libs/libuncore.so
 ok "build-papi: a build folder with a blank" refuses_blanks "--build=$tmp/a b" "$tmp/prefix"
 if [ -n "$(disabled_reason 2>/dev/null)" ]; then
 	ok "the disabled reason names the cause on this machine" names_the_cause
