@@ -198,18 +198,65 @@ static unsigned int count_nodes(void)
 	return n;
 }
 
+/* Whether a session takes the base event on a node, with one of its umasks if it needs one. What else
+ * it may need (a field) is told when it is missing. */
+static int takes_node(struct unc_session *session, const struct name *name, int node)
+{
+	const char *umask = "", *colon = "";
+	char spec[UNC_SPEC_MAX + PAPI_MIN_STR_LEN];
+	const struct unc_umask *next = NULL;
+	int id, error;
+	size_t i = 0;
+
+	do {
+		snprintf(spec, sizeof(spec), "%s%s%s:node=%d", name->text, colon, umask, node);
+		error = intel_uncore.session_add(session, spec, &id);
+		next = error && error != UNC_ERR_UNAVAILABLE && name->event
+			       ? intel_uncore.umask_get(intel_uncore.platform, name->index, i++)
+			       : NULL;
+		colon = ":";
+		umask = next ? next->name : "";
+	} while (next);
+	return error != UNC_ERR_UNAVAILABLE;
+}
+
+/* How many nodes the base event can be counted on; these, "0, 2", and the first of them. */
+static unsigned int find_nodes(const struct name *name, char *list, size_t size, int *first)
+{
+	const struct unc_node *node;
+	struct unc_session *session;
+	unsigned int n = 0;
+	size_t i, used = 0;
+
+	if (intel_uncore.session_new(intel_uncore.platform, UNC_SESSION_ROTATE, &session))
+		return 0;
+	for (i = 0; (node = intel_uncore.node_get(intel_uncore.platform, i)); i++) {
+		if (!takes_node(session, name, node->number))
+			continue;
+		if (n++ == 0)
+			*first = node->number;
+		if (used < size)
+			used += (size_t)snprintf(list + used, size - used, "%s%d",
+						 n > 1 ? ", " : "", node->number);
+	}
+	intel_uncore.session_free(session);
+	return n;
+}
+
 /* Whether the base event can be counted at such a place of this machine. Without sub-NUMA clusters
  * nodes are sockets. */
 static int has_place(const struct name *name, enum place place)
 {
 	const struct unc_type *type;
-	int sockets = intel_uncore.platform_sockets(intel_uncore.platform);
+	int sockets = intel_uncore.platform_sockets(intel_uncore.platform), node;
+	char list[PAPI_MIN_STR_LEN];
 
 	switch (place) {
 	case UNIT:
 		return name->event != NULL;
 	case NODE:
-		return count_nodes() > (unsigned int)sockets;
+		return count_nodes() > (unsigned int)sockets &&
+		       find_nodes(name, list, sizeof(list), &node) > 0;
 	case PORT:
 	case DEVICE:
 		type = type_of(name);
@@ -223,7 +270,9 @@ static int has_place(const struct name *name, enum place place)
 static void put_place(struct name *name, enum place place, char *item, size_t size)
 {
 	const struct unc_type *type = place == PORT ? type_of(name) : NULL;
+	char nodes[PAPI_MIN_STR_LEN];
 	const char *devices;
+	int node = 0;
 
 	switch (place) {
 	case SOCKET:
@@ -236,10 +285,13 @@ static void put_place(struct name *name, enum place place, char *item, size_t si
 			 unit_qualifier(name, name->masks, sizeof(name->masks)));
 		break;
 	case NODE:
-		snprintf(item, size, ":node=%d",
-			 intel_uncore.node_get(intel_uncore.platform, 0)->number);
-		snprintf(name->masks, sizeof(name->masks), "NUMA node, of %u; without it all",
-			 count_nodes());
+		if (find_nodes(name, nodes, sizeof(nodes), &node) < count_nodes())
+			snprintf(name->masks, sizeof(name->masks), "NUMA node (%s); without it all",
+				 nodes);
+		else
+			snprintf(name->masks, sizeof(name->masks),
+				 "NUMA node, of %u; without it all", count_nodes());
+		snprintf(item, size, ":node=%d", node);
 		break;
 	case PORT:
 		snprintf(item, size, ":port=0");

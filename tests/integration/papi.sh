@@ -303,6 +303,35 @@ one_stack()
 	grep -q ':node=0 -- NUMA node, of 6;' out && ! grep -q ':port=' out
 }
 
+# A node is offered where an event can be added on it: units that are known by socket only, or of which nobody knows
+# what belongs to which cluster, cannot.
+nodes_that_can_be_added()
+{
+	for _row in granite-rapids,clusters=3:memory_read_bytes:yes granite-rapids,clusters=3:cha.CLOCKTICKS:yes \
+		granite-rapids,clusters=3:imc.CAS_COUNT_SCH0:yes granite-rapids,clusters=3:link_tx_bytes:no \
+		granite-rapids,clusters=3:iio.DATA_REQ_OF_CPU:no emerald-rapids,clusters=2:memory_read_bytes:no \
+		emerald-rapids,clusters=2:imc.CAS_COUNT:no; do
+		_machine=${_row%%:*} _event=${_row#*:}
+		_may=${_event##*:} _event=${_event%:*}
+		sim "$_machine" "$bin/papi_native_avail" -e "intel_uncore:::$_event" >out
+		_offered=no _added=no
+		! grep -q ':node=0 -- NUMA node, of 6;' out || _offered=yes
+		grep -q ':socket=0 -- ' out || return 1
+		case $_event in
+		imc.CAS_COUNT_SCH0) _event=$_event:RD_REG ;;
+		imc.CAS_COUNT) _event=$_event:RD ;;
+		iio.*) _event=$_event:MEM_WRITE.ALL_PARTS ;;
+		esac
+		! { sim "$_machine" "$bin/papi_command_line" "intel_uncore:::$_event:node=1" 2>&1 | tee added; } |
+			grep -q "^Successfully added" || _added=yes
+		echo "$_machine $_event: offered $_offered, added $_added, may $_may"
+		[ $_offered = $_may ] && [ $_added = $_may ] && ! { [ $_may = no ] && grep -q ':node=' out; } || return 1
+	done
+	echo 'nodes unit=imc clusters=0,0,0,0,1,1,1,1 socket=1' >half.tbl
+	UNCORE_SITE=$PWD/half.tbl sim emerald-rapids,clusters=2 "$bin/papi_native_avail" -e intel_uncore:::memory_read_bytes | tee out
+	grep -q ':node=2 -- NUMA node (2, 3);' out
+}
+
 # A card and a disk of one stack, which have six tenths and four of its bytes (workload.tbl).
 two_devices()
 {
@@ -749,6 +778,7 @@ done
 ok "papi_native_avail -e shows qualifiers" one_event
 ok "papi_native_avail -e shows the units of a view" one_view
 ok "and ports and devices of PCIe stacks, and NUMA nodes of a machine with clusters" one_stack
+ok "a node is offered where it can be added" nodes_that_can_be_added
 ok "two devices of one stack have their shares" two_devices
 ok "a simulated machine is told of at the first start, once" told_once
 ok "partial sums: a warning for each name" partial_warnings
