@@ -154,6 +154,9 @@ static int read_listed(struct listed *l, struct unc_bus *bus, struct unc_error *
 	for (int s = 0; rc == 0 && s < l->d->topo.n_sockets; s++) {
 		const struct unc_pmon_list *list = &l->pmon->socket[s];
 
+		if (list->broken)
+			unc_report(l->d, "discovery", false, "run it as root; else report it",
+				   "not all discovery tables of socket %d can be read", s);
 		for (size_t i = 0; i < list->n; i++)
 			report_kind(l, list, &list->record[i]);
 	}
@@ -197,7 +200,7 @@ void unc_doctor_listed(struct doctor *d)
 	if (rc == 0)
 		rc = read_listed(&l, bus, &err);
 	if (rc < 0)
-		take_note(d, err.text);
+		unc_report(d, "discovery", false, "run it as root", "%s", err.text);
 	if (bus)
 		bus->methods->close(bus);
 	if (machine)
