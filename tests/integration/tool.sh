@@ -15,7 +15,7 @@ title=command
 # json FILTER: the output of the last run is JSON and the filter gives true.
 json()
 {
-	jq -e "$1" "$tmp/out" >/dev/null 2>"$tmp/jq" || { sed 's/^/# jq: /' "$tmp/jq"; false; }
+	[ -s "$tmp/out" ] && jq -e "$1" "$tmp/out" >/dev/null 2>"$tmp/jq" || { sed 's/^/# jq: /' "$tmp/jq"; false; }
 }
 
 # refused STATUS TEXT: the last run ended so, with one line on stderr that holds the text.
