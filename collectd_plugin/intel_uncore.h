@@ -37,7 +37,7 @@ struct item {
 	value_t value;
 	double scale;
 	bool is_total;
-	bool named;       /* by the configuration itself, not by a group */
+	size_t named;     /* number of its name in the configuration; 0: a group has it */
 	bool going;       /* the interval before had a value: total goes on */
 	bool begun;       /* a value was sent */
 	unsigned told;    /* UNC_VALUE_PARTIAL and UNPROVEN: the log has it */

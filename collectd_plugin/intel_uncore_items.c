@@ -152,7 +152,7 @@ const struct item *intel_uncore_same_series(const struct item *items, size_t n,
 static int add_series(int id, bool of_group)
 {
 	struct item *more = realloc(self.items, (self.n_items + 1) * sizeof(*more));
-	struct item item = {.id = id, .named = !of_group};
+	struct item item = {.id = id, .named = of_group ? 0 : self.n_names};
 	struct unc_item what = {.size = sizeof(what)};
 	const struct item *same;
 
@@ -164,7 +164,7 @@ static int add_series(int id, bool of_group)
 	set_item(&item, &what);
 	set_place(&item, &what);
 	same = intel_uncore_same_series(self.items, self.n_items, &item);
-	if (same && same->named && item.named && !self.blind)
+	if (same && same->named && item.named && same->named != item.named && !self.blind)
 		WARNING(LOG "%s/%s is configured twice; it is sent once", item.vl.plugin_instance,
 			item.vl.type_instance);
 	if (same)
@@ -227,7 +227,9 @@ static int add_text(const char *text, unsigned per, bool of_group)
 	}
 	if (what.ports && what.at.socket < 0)
 		return add_ports(what.name, of_group);
-	status = add_each(what.name, per | UNC_EACH_SOCKET, of_group);
+	status = add_each(what.name, UNC_EACH_SOCKET, of_group);
+	if (status == 0 && per && what.at.index < 0) /* beside the sum, which dashboards show */
+		status = add_each(what.name, per | UNC_EACH_SOCKET, of_group);
 	if (status == 0 && self.node_sums && what.at.socket < 0 && what.at.index < 0)
 		status = add_each(what.name, 0, of_group);
 	return status;

@@ -119,7 +119,7 @@ static void test_cpu_blocks(void)
 	value_of("simulated-socket0/total_events-imc-CAS_COUNT-WR"); /* PerUnit is of the block */
 	value_of("simulated-socket0-imc3/total_events-imc-CAS_COUNT-RD");
 	value_of("simulated-socket0/total_events-imc-CLOCKTICKS");
-	CU_ASSERT_PTR_NULL(find("simulated-socket0/total_events-imc-CAS_COUNT-RD"));
+	CU_ASSERT_PTR_NULL(find("simulated-socket0-imc3/total_events-imc-CAS_COUNT-WR"));
 	end();
 	begin();
 	configure("Simulate emerald-rapids,sockets=1", "<Cpu emerald-rapids",
@@ -267,25 +267,26 @@ static void default_is_complete(const char *simulate)
 	end();
 }
 
-/* The default set of a CPU, and an event of each unit type, unit by unit: all is sent. */
+/* The default set of a CPU, and an event of each unit type, by unit and by socket: all is sent. */
 static void all_is_sent(const char *cpu)
 {
 	struct unc_options options = {.size = sizeof(options), .sim = cpu};
 	struct unc_platform *p = NULL;
 	const struct unc_type *type;
 	char simulate[64], item[256];
-	int most = 0;
+	int most = 0, sockets;
 
 	snprintf(simulate, sizeof(simulate), "Simulate %s", cpu);
 	default_is_complete(simulate);
 	CU_ASSERT_FATAL(unc_platform_open(&options, &p) == 0);
+	sockets = unc_platform_sockets(p);
 	for (size_t i = 0; (type = unc_type_get(p, i)) != NULL; i++) {
 		if (type->units == 0 || !event_of(p, type, item, sizeof(item)))
 			continue;
 		send_once(simulate, item);
-		CHECK_NUMBER(self.n_items, type->units);
+		CHECK_NUMBER(self.n_items, type->units + sockets);
 		CHECK_NUMBER(host.n_sent, self.n_items);
-		if (host.n_sent != (size_t)type->units)
+		if (host.n_sent != (size_t)(type->units + sockets))
 			printf("# %s: %s\n", cpu, item);
 		most = type->units > most ? type->units : most;
 		end();
@@ -341,8 +342,10 @@ static void test_event_names(void)
 	end();
 }
 
+/* Units beside the sums that the dashboards show. */
 static void test_per_unit(void)
 {
+	static const char *const series[] = {"events-imc-CAS_COUNT-RD", "bytes-imc-MEM_BW_READS"};
 	const struct unc_unit *unit;
 	size_t n = 0;
 
@@ -356,18 +359,42 @@ static void test_per_unit(void)
 
 		if (strcmp(unit->type->name, "imc") != 0 || !unit->available)
 			continue;
-		snprintf(name, sizeof(name),
-			 "simulated-socket%d-imc%d/total_events-imc-CAS_COUNT-RD", unit->socket,
-			 unit->index);
-		value_of(name);
-		snprintf(name, sizeof(name),
-			 "simulated-socket%d-imc%d/total_bytes-imc-MEM_BW_READS", unit->socket,
-			 unit->index);
-		value_of(name);
+		for (size_t k = 0; k < 2; k++) {
+			snprintf(name, sizeof(name), "simulated-socket%d-imc%d/total_%s",
+				 unit->socket, unit->index, series[k]);
+			value_of(name);
+			snprintf(name, sizeof(name), "simulated-socket%d/total_%s", unit->socket,
+				 series[k]);
+			value_of(name);
+		}
 		n++;
 	}
 	CU_ASSERT(n >= 8);
-	CHECK_NUMBER(host.n_sent, 2 * n + 2); /* what is of no single type has sums */
+	CHECK_NUMBER(host.n_sent, 2 * n + 3 * 2);
+	CU_ASSERT_PTR_NULL(strstr(host.log, "configured twice"));
+	end();
+}
+
+static bool has_series(const char *instance, const char *name)
+{
+	for (size_t i = 0; i < self.n_items; i++)
+		if (strcmp(self.items[i].vl.plugin_instance, instance) == 0 &&
+		    strcmp(self.items[i].vl.type_instance, name) == 0)
+			return true;
+	return false;
+}
+
+/* The sum of the socket stays, and its ports come beside it. */
+static void test_per_device(void)
+{
+	begin();
+	configure("Simulate emerald-rapids,devices=on,sockets=1", "PerDevice true",
+		  "Metric pcie_write_bytes memory_read_bytes", NULL);
+	CHECK_NUMBER(host.init(), 0);
+	CU_ASSERT(has_series("simulated-socket0", "pcie_write_bytes"));
+	CU_ASSERT(has_series("simulated-socket0-iio3-port0", "pcie_write_bytes"));
+	CU_ASSERT(has_series("simulated-socket0", "memory_read_bytes"));
+	CU_ASSERT_PTR_NULL(strstr(host.log, "configured twice"));
 	end();
 }
 
@@ -489,6 +516,7 @@ int main(void)
 		{"totals grow", test_totals_grow},
 		{"names of events", test_event_names},
 		{"PerUnit", test_per_unit},
+		{"PerDevice", test_per_device},
 		{"NodeSums", test_node_sums},
 		{"a name too long", test_long_name},
 		{"no counters: why", test_no_counters},

@@ -96,8 +96,9 @@ partial_sums()
 		has_series whole simulated-socket0/total_bytes-memory_read_bytes
 }
 
-links() # what PerUnit makes of upi.CLOCKTICKS
+links() # what PerUnit makes of upi.CLOCKTICKS: each link, beside the sum
 {
+	echo simulated-socket0/total_events-upi-CLOCKTICKS
 	UNCORE_SIM=emerald-rapids,sockets=1 "$uncore" units -j | jq -r '.[] |
 		select(.unit == "upi" and .available) | "simulated-socket0-upi\(.index)/total_events-upi-CLOCKTICKS"'
 }
@@ -126,7 +127,11 @@ by_port()
 	series ports | grep 'iio1-port0/gauge-' | sed 's,.*/,,' | tr '\n' ' ' |
 		grep -Fx 'gauge-device_0000-0d-00-2 gauge-device_eth0 gauge-device_eth1 gauge-device_mlx5_0 gauge-device_mlx5_1 ' || return 1
 	series ports | grep -q 'iio0-port0-1-2/total_bytes-pcie_read_bytes' || return 1
-	! series ports | grep 'total_bytes-.*device\|socket0/'
+	for metric in pcie_read_bytes pcie_write_bytes pcie_outbound_write_bytes; do
+		echo "simulated-socket0/total_bytes-$metric" # the sum is beside them
+	done | LC_ALL=C sort >"$tmp/sums"
+	series ports | grep 'socket0/total_bytes-pcie' | diff "$tmp/sums" - || return 1
+	! series ports | grep 'total_bytes-.*device'
 }
 
 labels_are_one()
@@ -314,8 +319,7 @@ start flag "$simulate" 'PerUnit "both"'
 start digit "$simulate" 'PerDevice 3'
 start ports 'Simulate "emerald-rapids,devices=on,sockets=1"' 'Group "PCIE"' 'PerDevice true' \
 	'<Cpu "emerald-rapids">' 'PerDevice false' 'Metric "pcie_write_bytes:unit=3"' '</Cpu>'
-start unknown 'Simulate "emerald-rapids,sockets=1"' 'Metric "pcie_write_bytes"' 'PerDevice true' \
-	'<Cpu "emerald-rapids">' 'PerDevice false' 'Metric "pcie_write_bytes"' '</Cpu>'
+start unknown 'Simulate "emerald-rapids,sockets=1"' 'Metric "pcie_write_bytes"' 'PerDevice true'
 start names "$simulate" 'Metric "memory_read_byte" "Memory_Write_Bytes" "memory_write_bytes"' \
 	'<Cpu "emerald-rapid">' 'Metric "llc_misses"' '</Cpu>' '<Cpu "emerald-rapids">' 'Event "imc.CAS_COUNT:RD"' '</Cpu>'
 start default "$simulate"
