@@ -190,6 +190,9 @@ static int add_each(const char *name, unsigned per, bool of_group)
 		return left_out(of_group, "", unc_session_error(self.session));
 	if (status)
 		return wrong(status, unc_session_error(self.session), self.blind);
+	if (*unc_session_error(self.session) && !self.told)
+		plugin_log(of_group ? LOG_INFO : LOG_WARNING, LOG "%s",
+			   unc_session_error(self.session));
 	self.n_values += n;
 	for (size_t i = 0; status == 0 && i < n; i++)
 		status = add_series(first + (int)i, of_group);

@@ -597,7 +597,7 @@ UNC_API int unc_session_add_at(struct unc_session *, const char *text,
 /* At which places unc_session_add_each() adds; none but LACKING: once, as it is named. */
 enum {
 	UNC_EACH_SOCKET = 1,  /* on each socket */
-	UNC_EACH_UNIT = 2,    /* on each unit; what is of no single unit type on each socket */
+	UNC_EACH_UNIT = 2,    /* on each unit; what has no value of a unit on each socket */
 	UNC_EACH_LACKING = 4, /* also what can be counted at none of them */
 	UNC_EACH_NODE = 8,    /* on each NUMA node (unc_node_get()) */
 	/* at each port of a PCIe stack that has devices below it, named by the first of them, and at all
@@ -612,6 +612,8 @@ enum {
  * says of the place chooses among them. A place where it cannot be counted, as a unit that the BIOS
  * hides or a socket without such units, has its item as well: it never has a value, its `units` and
  * `of` are 0, unc_session_item() tells its error and unc_session_reason() why. per: UNC_EACH_*.
+ * A metric whose formula needs several unit types, or what is known of sockets only, has no value
+ * of a unit: it is added on each socket, and unc_session_error() has a sentence that says so.
  * Errors: those of unc_session_add(); UNC_ERR_UNAVAILABLE and UNC_ERR_RANGE only if it cannot be
  * counted at any place, and then those of the first, unless `per` has UNC_EACH_LACKING;
  * UNC_ERR_INVALID an unknown bit of `per`. On error nothing is added.

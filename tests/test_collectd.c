@@ -342,10 +342,11 @@ static void test_event_names(void)
 	end();
 }
 
-/* Units beside the sums that the dashboards show. */
+/* Units, also of a portable metric, beside the sums that the dashboards show. */
 static void test_per_unit(void)
 {
-	static const char *const series[] = {"events-imc-CAS_COUNT-RD", "bytes-imc-MEM_BW_READS"};
+	static const char *const series[] = {"events-imc-CAS_COUNT-RD", "bytes-memory_read_bytes",
+					     "bytes-imc-MEM_BW_READS"};
 	const struct unc_unit *unit;
 	size_t n = 0;
 
@@ -359,7 +360,7 @@ static void test_per_unit(void)
 
 		if (strcmp(unit->type->name, "imc") != 0 || !unit->available)
 			continue;
-		for (size_t k = 0; k < 2; k++) {
+		for (size_t k = 0; k < 3; k++) {
 			snprintf(name, sizeof(name), "simulated-socket%d-imc%d/total_%s",
 				 unit->socket, unit->index, series[k]);
 			value_of(name);
@@ -370,7 +371,27 @@ static void test_per_unit(void)
 		n++;
 	}
 	CU_ASSERT(n >= 8);
-	CHECK_NUMBER(host.n_sent, 2 * n + 3 * 2);
+	CHECK_NUMBER(host.n_sent, 3 * n + 3 * 2);
+	CU_ASSERT_PTR_NULL(strstr(host.log, "configured twice"));
+	end();
+}
+
+/* What has no value of a unit is its sum, and the log says so once. */
+static void test_per_unit_sentence(void)
+{
+	const char *sentence =
+		"memory_read_bytes: it is of no single unit type; each socket has a value\n";
+	const char *said;
+
+	begin();
+	configure("Simulate sapphire-rapids", "PerUnit true", "Metric memory_read_bytes", NULL);
+	CHECK_NUMBER(host.init(), 0);
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.n_sent, 2);
+	value_of("simulated-socket0/total_bytes-memory_read_bytes");
+	said = strstr(host.log, sentence);
+	CU_ASSERT_PTR_NOT_NULL(said);
+	CU_ASSERT(!said || !strstr(said + 1, sentence));
 	CU_ASSERT_PTR_NULL(strstr(host.log, "configured twice"));
 	end();
 }
@@ -516,6 +537,7 @@ int main(void)
 		{"totals grow", test_totals_grow},
 		{"names of events", test_event_names},
 		{"PerUnit", test_per_unit},
+		{"PerUnit: what has no value of a unit", test_per_unit_sentence},
 		{"PerDevice", test_per_device},
 		{"NodeSums", test_node_sums},
 		{"a name too long", test_long_name},

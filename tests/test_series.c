@@ -48,8 +48,10 @@ static const struct each_row {
 	{"imc.CAS_COUNT:RD:socket=1", UNC_EACH_UNIT, 4, "imc0.CAS_COUNT:RD:socket=1",
 	 "imc3.CAS_COUNT:RD:socket=1"},
 	{"imc3.CAS_COUNT:RD:socket=1", UNC_EACH_UNIT, 1, "imc3.CAS_COUNT:RD:socket=1", NULL},
-	{"Memory_Read_Bytes", UNC_EACH_UNIT, 2, "memory_read_bytes:socket=0",
-	 "memory_read_bytes:socket=1"},
+	{"Memory_Read_Bytes", UNC_EACH_UNIT, 8, "memory_read_bytes:unit=0:socket=0",
+	 "memory_read_bytes:unit=3:socket=1"},
+	{"memory_read_bytes:socket=1", UNC_EACH_UNIT, 4, "memory_read_bytes:unit=0:socket=1",
+	 "memory_read_bytes:unit=3:socket=1"},
 	{"imc.MEM_BW_READS", UNC_EACH_UNIT, 8, "imc0.MEM_BW_READS:socket=0",
 	 "imc3.MEM_BW_READS:socket=1"},
 };
@@ -216,6 +218,65 @@ static void test_none(void)
 	unc_platform_close(p);
 }
 
+/* Portable metrics by unit. By eventtables memory_read_bytes is of imc alone on Emerald Rapids, of imc and m2hbm on
+ * Sapphire Rapids with memory on the package; what the memory can move is known of a socket. */
+static const struct by_unit {
+	const char *machine, *text, *sentence; /* "": each unit */
+} by_units[] = {
+	{"emerald-rapids,memory=4400", "memory_read_bytes", ""},
+	{"emerald-rapids,memory=4400", "imc.CAS_COUNT:RD", ""},
+	{"emerald-rapids,memory=4400", "link_utilization", ""},
+	{"emerald-rapids,memory=4400", "memory_utilization",
+	 "memory_utilization:unit=0:socket=0: it is of sockets, not of units or ports; each socket "
+	 "has a value"},
+	{"sapphire-rapids", "memory_read_bytes",
+	 "memory_read_bytes: it is of no single unit type; each socket has a value"},
+};
+
+/* What is added at other places than were asked for says so; the units of a socket make its value. */
+static void test_by_unit(void)
+{
+	for (size_t i = 0; i < sizeof(by_units) / sizeof(by_units[0]); i++) {
+		const struct by_unit *row = &by_units[i];
+		struct unc_platform *p = machine(row->machine);
+		struct unc_session *s = session(p, UNC_SESSION_ROTATE);
+		size_t n = 0;
+		int first;
+
+		CHECK_NUMBER(unc_session_add_each(s, row->text, UNC_EACH_UNIT, &first, &n), 0);
+		CHECK_TEXT(unc_session_error(s), row->sentence);
+		CHECK_NUMBER(item_of(s, first).at.socket, 0);
+		CHECK_NUMBER(item_of(s, first).at.index >= 0, !*row->sentence);
+		CU_ASSERT(*row->sentence ? n == 2 : n > 2);
+		CHECK_NUMBER(unc_session_add_each(s, row->text, UNC_EACH_SOCKET, &first, &n), 0);
+		CHECK_TEXT(unc_session_error(s), "");
+		unc_session_free(s);
+		unc_platform_close(p);
+	}
+}
+
+static void test_units_sum(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *s = session(p, 0);
+	struct unc_value v[10];
+	int first, sums;
+	size_t n;
+
+	CHECK_NUMBER(unc_session_add_each(s, "memory_read_bytes", UNC_EACH_UNIT, &first, &n), 0);
+	CHECK_NUMBER(n, 8);
+	CHECK_NUMBER(unc_session_add_each(s, "memory_read_bytes", UNC_EACH_SOCKET, &sums, &n), 0);
+	CHECK_NUMBER(unc_session_passes(s), 1);
+	start(s);
+	step(p, 10 * ms);
+	CHECK_NUMBER(unc_session_read(s, v, 10, sizeof(v[0])), 0);
+	CU_ASSERT(v[0].value > 0 && v[7].value > 0);
+	CHECK_NUMBER(v[8].value, v[0].value + v[1].value + v[2].value + v[3].value);
+	CHECK_NUMBER(v[9].value, v[4].value + v[5].value + v[6].value + v[7].value);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
 /* A metric that a CPU cannot give is told once, however many units there are. */
 static void test_unavailable(void)
 {
@@ -356,6 +417,8 @@ int main(void)
 		{"what an item is", test_item},
 		{"a unit that cannot be read", test_lacking},
 		{"what can be counted nowhere", test_none},
+		{"a portable metric at each unit", test_by_unit},
+		{"their values are the socket's", test_units_sum},
 		{"a metric that the CPU cannot give", test_unavailable},
 		{"all places or none", test_atomic},
 		{"a port that has devices", test_devices},

@@ -11,6 +11,7 @@ struct series {
 	struct unc_item what;
 	size_t n, counted;
 	struct unc_error lacks; /* the first place where it cannot be counted */
+	struct unc_error note;  /* it is added, and at other places than were asked for */
 };
 
 /* A unit or a socket may be without what others have: that is an item as well. rc: what finding the
@@ -71,6 +72,22 @@ static int add_units(struct unc_session *s, struct series *series, const char *u
 		if (is_chosen(series, units_of, unit))
 			rc = add_place(s, series, unit->socket, unit->index);
 	return rc;
+}
+
+/* Each unit, where the name is of one unit type; else each socket, with a sentence that says so. */
+static int add_units_or_sockets(struct unc_session *s, struct series *series, uint16_t type)
+{
+	const struct unc_table *t = s->platform->table;
+	int rc = UNC_ERR_INVALID;
+
+	if (type == UNC_NONE)
+		unc_fail(&s->error, rc, "%s: it is of no single unit type", series->what.base);
+	else
+		rc = add_units(s, series, unc_type_name(t, unc_type_pool(t, type)));
+	if (rc != UNC_ERR_INVALID || !series->what.metric || series->n)
+		return rc;
+	unc_fail(&series->note, UNC_OK, "%.400s; each socket has a value", s->error.text);
+	return add_sockets(s, series);
 }
 
 static int add_nodes(struct unc_session *s, struct series *series)
@@ -181,8 +198,9 @@ static bool is_there(const struct unc_name *name)
 static int add_places(struct unc_session *s, struct series *series, unsigned per)
 {
 	const struct unc_table *t = s->platform->table;
-	uint16_t type =
-		per & UNC_EACH_DEVICE ? unc_describe_type(s->platform, &series->name) : UNC_NONE;
+	uint16_t type = per & (UNC_EACH_DEVICE | UNC_EACH_UNIT)
+				? unc_describe_type(s->platform, &series->name)
+				: UNC_NONE;
 	const struct unc_spec *at = &series->name.spec;
 	int rc = 0;
 
@@ -192,11 +210,11 @@ static int add_places(struct unc_session *s, struct series *series, unsigned per
 		return add_there(s, series, &series->name, 0);
 	if (per & UNC_EACH_NODE)
 		rc = add_nodes(s, series);
-	else if (type != UNC_NONE && t->type[type].ports)
+	else if (per & UNC_EACH_DEVICE && type != UNC_NONE && t->type[type].ports)
 		return add_devices(s, series, unc_type_name(t, type), t->type[type].ports);
-	else if (per & UNC_EACH_UNIT && series->what.units_of)
-		rc = add_units(s, series, series->what.units_of);
-	else if (per & (UNC_EACH_UNIT | UNC_EACH_SOCKET | UNC_EACH_DEVICE))
+	else if (per & UNC_EACH_UNIT)
+		rc = add_units_or_sockets(s, series, type);
+	else if (per & (UNC_EACH_SOCKET | UNC_EACH_DEVICE))
 		rc = add_sockets(s, series);
 	return rc || series->n ? rc : add_place(s, series, at->socket, at->index);
 }
@@ -235,7 +253,7 @@ static int add(struct unc_session *s, const char *text, const struct unc_target 
 		unc_session_roll_back(s, before);
 		return rc;
 	}
-	unc_error_clear(&s->error);
+	s->error = series.note;
 	s->state = UNC_UNMEASURED; /* what was measured before is not of this set */
 	*first = (int)before.items;
 	*n = series.n;

@@ -93,7 +93,7 @@ static const struct option_row rows[] = {
 	{COUNT, 0, "per-socket", NULL, AT(per_socket), "each socket by itself instead of the sum",
 	 "One that has no such unit shows '-'."},
 	{COUNT, 0, "per-unit", NULL, AT(per_unit), "each unit by itself instead of the sum",
-	 "One that cannot be read shows '-'."},
+	 "One that cannot be read shows '-'. A metric that has no value of a unit is by socket."},
 	{COUNT, 0, "per-node", NULL, AT(per_node), "each NUMA node by itself instead of the sum",
 	 "What is known of sockets only shows '-' where a socket has several."},
 	{COUNT, 0, "per-device", NULL, AT(per_device),

@@ -50,11 +50,10 @@ static double peak_of(struct unc_platform *platform, const struct unc_item *item
 {
 	static const char *const traffic[] = {"memory_read_bytes", "memory_write_bytes",
 					      "memory_bandwidth"};
+	bool whole = item->node < 0 && item->at.index < 0; /* a node may be a part of a socket */
 	double peak;
 
-	/* A node may be a part of a socket. */
-	for (size_t i = 0;
-	     item->metric && item->node < 0 && i < sizeof(traffic) / sizeof(traffic[0]); i++)
+	for (size_t i = 0; item->metric && whole && i < sizeof(traffic) / sizeof(traffic[0]); i++)
 		if (strcmp(item->metric->name, traffic[i]) == 0 &&
 		    unc_memory_peak(platform, item->at.socket, &peak) == 0)
 			return peak;
@@ -143,6 +142,8 @@ int series_add(struct series *s, const char *text, unsigned per)
 	size_t n = 0;
 	int first = 0, rc = unc_session_add_each(s->session, text, per, &first, &n);
 
+	if (rc == 0 && *unc_session_error(s->session))
+		remark("note: %s", unc_session_error(s->session));
 	for (size_t i = 0; rc == 0 && i < n; i++) {
 		struct number *number = new_number(s, first + (int)i);
 

@@ -73,7 +73,7 @@ export UNCORE_SIM=sandybridge-ep,hide=imc3@1
 items="-d 0.05 --per-unit -m memory_read_bytes -e imc.CAS_COUNT:RD"
 # shellcheck disable=SC2086
 run $items --json-lines && cp "$tmp/out" "$tmp/lines" &&
-	jq -es 'length == 10 and (map(select(.value == null)) | length) == 1 and all(.[]; .simulated)' "$tmp/lines" >/dev/null
+	jq -es 'length == 16 and (map(select(.value == null)) | length) == 2 and all(.[]; .simulated)' "$tmp/lines" >/dev/null
 result "--json-lines: an object for each number"
 files= n=0
 for separator in , ';' '|' : . ' ' '	' 0 1 e E - + _ '#' T , ,, 00 '::' aa ab im 'co' '. ' ' , ' ', ' é '\t'; do

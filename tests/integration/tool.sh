@@ -545,8 +545,12 @@ for name in memory_read_bytes:socket=zz memory_read_bytes:socket=-5 memory_read_
 	result "stat -m $name: the same sentence, by units, by sockets and of all"
 done
 UNCORE_SIM=emerald-rapids run stat -j -d 0.1 --per-unit -m memory_read_bytes:socket=0x1
-[ $status -eq 0 ] && json '.metrics | keys == ["memory_read_bytes:socket=1"]'
-result "stat --per-unit: a socket in hexadecimal"
+[ $status -eq 0 ] && json '.metrics | length == 8 and all(keys[]; test("^memory_read_bytes:unit=[0-7]:socket=1$"))'
+result "stat --per-unit: a socket in hexadecimal; a portable metric at each of its units"
+UNCORE_SIM=sapphire-rapids run stat -j -d 0.1 --per-unit -m memory_read_bytes
+[ $status -eq 0 ] && json '.metrics | keys == ["memory_read_bytes:socket=0", "memory_read_bytes:socket=1"]' &&
+	grep -Fqx "uncore: note: memory_read_bytes: it is of no single unit type; each socket has a value" "$tmp/err"
+result "stat --per-unit: a metric that has no value of a unit says so"
 run stat -o "$tmp/none/report" -d 0.1; refused 1 "$tmp/none/report"
 result "stat: a file that cannot be written"
 
