@@ -16,7 +16,8 @@ udp_port()
 example() # FILE
 {
 	sed -e "s/receiver\.example/127.0.0.1/; s/0\.0\.0\.0/127.0.0.1/; s/\"25826\"/\"$port\"/" \
-		-e "s/\"2003\"/\"$carbon_port\"/; s/Interval 10/Interval 1/" "$examples/$1"
+		-e "s/\"2003\"/\"$carbon_port\"/; s/Interval 10/Interval 1/" \
+		-e "s,/usr/local/share/libuncore/collectd/examples,$examples," "$examples/$1"
 }
 
 daemon() # HOST: with what HOST/conf adds to a log
@@ -156,6 +157,13 @@ near_peak()
 		grep -v 'severity = WARNING, host = node-c, .* type_instance = memory_utilization'
 }
 
+# A socket of that machine moves 132 GB/s (workload.tbl); 8 channels of 1600 million transfers of 8 bytes are 102 GB/s.
+above_peak()
+{
+	wait_for 30 arrived node-d 5 &&
+		wait_for 30 notified FAILURE node-d "plugin_instance = simulated-socket0, type = percent, type_instance = memory_utilization"
+}
+
 # A node whose counters nobody reads any more: to the receiver the same as counters that are lost.
 lost()
 {
@@ -227,6 +235,8 @@ ok "the sum of a node is that of its sockets" node_sum node-a
 node node-c 'emerald-rapids,memory=2200'
 ok "values of node-c arrive" wait_for 60 arrived node-c 5
 ok "bandwidth near the peak: a notification" near_peak
+node node-d 'emerald-rapids,memory=1600'
+ok "more than 100 % of the peak: a notification" above_peak
 ok "values that stay away: a notification" lost
 for host in receiver node-a node-b; do
 	ok "$host ends well" stop $host
