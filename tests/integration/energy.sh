@@ -52,7 +52,7 @@ run stat -d 0.2 -m dram_energy_joules
 [ $status -eq 1 ] && grep -q "the kernel's PMU power has no energy-ram: this CPU has no such domain" "$tmp/err"
 result "a domain that is missing: refused, with the reason"
 run metrics
-grep -q '^package_energy_joules  *joules  *energy of the sockets' "$tmp/out" &&
+grep -q '^package_energy_joules  *joules  *Energy of the sockets' "$tmp/out" &&
 	grep -q '^dram_energy_joules  *joules  *not available: .* has no energy-ram' "$tmp/out"
 result "metrics tells which there are"
 power "0-$(($(nproc) - 1))" pkg ram
