@@ -15,6 +15,7 @@ import termios
 
 UNCORE = sys.argv[1]
 PATIENCE = 60  # seconds after which it hangs
+FRAMES = 300  # after which what is waited for does not come
 number = 0
 
 
@@ -67,12 +68,13 @@ class Terminal:
         return [frame.decode().replace("\x1b[K", "").split("\r\n") for frame in found]
 
     def wait_frame(self, holds, from_=0):
-        """The first frame from number `from_` on of which it holds, and its number."""
+        """The first frame from number `from_` on of which it holds, and its number; none within FRAMES: -1."""
         while True:
-            for i, frame in enumerate(self.frames()):
+            frames = self.frames()
+            for i, frame in enumerate(frames):
                 if i >= from_ and holds(frame):
                     return frame, i
-            if not self.read():
+            if len(frames) > from_ + FRAMES or not self.read():
                 return [], -1
 
     def press(self, keys):
@@ -155,8 +157,8 @@ frame, n = t.wait_frame(lambda f: fits(f, 60, 20) and len(f[0]) <= 60 and measur
 result(n > 0, "another size of the terminal", "\n".join(frame))
 t.size(100, 30)
 t.press(b"d")
-frame, n = t.wait_frame(lambda f: "PCIe devices" in f[0] and any("iio0 port 0" in line for line in f), n + 1)
-result(n > 0 and fits(frame, 100, 30), "d: a page of devices, or ports", "\n".join(frame))
+frame, n = t.wait_frame(lambda f: "PCIe devices" in f[0] and any("iio0 devices not known" in line for line in f), n + 1)
+result(n > 0 and fits(frame, 100, 30), "d: a page of devices, or of stacks whose devices are not known", "\n".join(frame))
 t.press(b"o")
 frame, n = t.wait_frame(lambda f: "PCIe" not in f[0] and measured(f), n + 1)
 result(n > 0, "o: the first page again", "\n".join(frame))
