@@ -65,8 +65,8 @@ static void test_slices_by_reading(void)
 		/* The last: it may not be there. */
 		{0xd00 + 11 * 0x20, 0xee0, 11, 11, "none"},
 		/* One of its registers only, or one before others: it should be. */
-		{0xd00 + 11 * 0x20 + 0x10, 0, 15, 14, "msr 0xe70 on cpu 0 does not exist"},
-		{0xd00 + 11 * 0x20, 0xd00 + 12 * 0x20, 15, 14, "msr 0xe70 on cpu 0 does not exist"},
+		{0xd00 + 11 * 0x20 + 0x10, 0, 15, 14, "msr 0xe70 on cpu 0 cannot be read"},
+		{0xd00 + 11 * 0x20, 0xd00 + 12 * 0x20, 15, 14, "msr 0xe70 on cpu 0 cannot be read"},
 		/* Of those that the cores have, none may be missing. */
 		{0xd00, 0xee0, 2, 0, "none"},
 	};

@@ -193,12 +193,6 @@ static void nearest(void)
 	for (size_t i = 0; i < 3; i++)
 		unc_nearest_try(&n, names[i]);
 	CHECK_TEXT(unc_nearest_text(&n, buf, sizeof(buf)), "");
-	unc_nearest_start(&n, "qqqq"); /* one letter of four is the same */
-	CU_ASSERT_FALSE(unc_nearest_try(&n, "FREQ"));
-	unc_nearest_start(&n, "abcd");
-	CU_ASSERT_FALSE(unc_nearest_try(&n, "BACK"));
-	unc_nearest_start(&n, "X");
-	CU_ASSERT_FALSE(unc_nearest_try(&n, "M"));
 	unc_nearest_start(&n, "ab"); /* names of one letter are names too */
 	unc_nearest_try(&n, "a");
 	CHECK_TEXT(unc_nearest_text(&n, buf, sizeof(buf)), "; nearest is a");

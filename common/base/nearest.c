@@ -62,8 +62,8 @@ bool unc_nearest_try(struct unc_nearest *nearest, const char *candidate)
 	if (!n || !m || n >= UNC_NEAR_MAX || m >= UNC_NEAR_MAX)
 		return false;
 	distance = edit_distance(nearest->wanted, n, candidate, m);
-	/* One letter of several, or a third of them: with more changed it is not a misspelling. */
-	return distance <= (n + m > 2 && m < 6 ? 1 : m / 3) && take(nearest, candidate, distance);
+	/* More than half of the letters changed is not a misspelling. */
+	return distance <= m / 2 + 1 && take(nearest, candidate, distance);
 }
 
 /* Whether the letters of a word stand in a name, in their order, the first one first. */

@@ -111,10 +111,6 @@ nearest bandwdth bandwidth
 nearest CAS_COUNTT CAS_COUNT
 nearest CAS_CNT CAS_COUNT
 nearest latenzy latency
-for word in qqqq abcd hello blah; do
-	run list -c $cpu $word
-	refused 1 "no metric or event matches '$word'"; result "nothing is near to $word"
-done
 run metrics -c $cpu memory_raed_bytes
 refused 1 "no metric matches 'memory_raed_bytes'; nearest is memory_read_bytes"; result "nearest metric"
 run lst; refused 2 "unknown command 'lst'; nearest is list; see 'uncore help'"; result "nearest command"

@@ -365,7 +365,7 @@ told_once()
 {
 	echo "intel_uncore: SIMULATED emerald-rapids (UNCORE_SIM): no number comes from hardware" >expected
 	sim emerald-rapids "$libexec/intel_uncore_multi" TESTS_QUIET 2>err >out
-	grep -v '^PAPI ' err | diff expected - || return 1
+	grep -v -e '^PAPI ' -e ': late: ' -e 'that were late' err | diff expected - || return 1
 	sim emerald-rapids "$bin/papi_native_avail" 2>&1 | grep 'intel_uncore: SIMULATED' && return 1
 	sim emerald-rapids "$bin/papi_component_avail" 2>&1 | grep 'intel_uncore: SIMULATED' && return 1
 	true
