@@ -348,7 +348,7 @@ static bool has_flaw(const struct unc_session *s, uint32_t i, enum flaw flaw)
 	case UNREAD:
 		return slot->unread != 0;
 	case UNPROVEN:
-		return s->units.wanted[slot->instance].proof == UNC_UNSHOWN;
+		return s->units.wanted[slot->instance].proof >= UNC_UNSHOWN;
 	case LATE:
 		return slot->late != 0;
 	default:

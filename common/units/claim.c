@@ -275,7 +275,7 @@ static int add_claim(struct unc_units *s, uint32_t instance, enum unc_extent ext
 	wanted->claimed = unc_units_is_due(s, instance) ? UNC_TRIED : UNC_CLAIMED;
 	/* What is not lost keeps its doubt. */
 	if (wanted->claimed == UNC_TRIED &&
-	    (wanted->proof != UNC_UNSHOWN || (s->n_turns == 1 && !has_left(s, instance))))
+	    (wanted->proof < UNC_UNSHOWN || (s->n_turns == 1 && !has_left(s, instance))))
 		wanted->proof = UNC_UNPROVEN;
 	if (look_and_claim(s, instance, extent, u, &why) < 0)
 		return unc_units_leave_out(s, instance, &why, err);

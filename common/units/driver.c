@@ -198,6 +198,7 @@ static int driver_open(struct unc_units *s, size_t first, struct unc_error *err)
 	struct unc_error why;
 	int rc = 0;
 
+	unc_driver_prove_full(s, &unc_driver, first);
 	for (size_t i = first; i < s->n_claims && rc == 0; i++)
 		if (s->claim[i].by == &unc_driver && open_unit(s, &s->claim[i], &why) < 0)
 			rc = unc_units_leave_out(s, unc_units_number(s, s->claim[i].instance), &why,
@@ -364,13 +365,15 @@ static int driver_show(struct unc_units *s, enum unc_phase phase, unc_operation_
 
 static int driver_start(struct unc_units *s, size_t first, struct unc_error *err)
 {
-	return unc_driver_prove(s, &unc_driver, first, UNC_FIRST, err);
+	(void)err;
+	return unc_driver_prove(s, &unc_driver, first, UNC_FIRST);
 }
 
 static int driver_check(struct unc_units *s, size_t first, enum unc_check_kind kind,
 			struct unc_error *err)
 {
-	return kind >= UNC_PROVE ? unc_driver_prove(s, &unc_driver, first, kind, err) : 0;
+	(void)err;
+	return kind >= UNC_PROVE ? unc_driver_prove(s, &unc_driver, first, kind) : 0;
 }
 
 /* An event whose socket went offline has ended for good, even if its CPUs come back. */

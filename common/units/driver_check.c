@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sockets that are frozen while the kernel counts there for us. Its driver lets a unit go when it
- * begins, but not a socket, and what it gives then stands still like that of a unit without work.
- * So where nothing on a socket has moved, clocks of some of its units are opened for a moment.
+ * Sockets and types of units that stand while the kernel counts there for us. Its driver lets a unit
+ * go when it begins, but not a socket, and may have failed to start a type; what it gives then stands
+ * still like that of a unit without work. So where nothing of a type on a socket has moved, clocks of
+ * its units are opened for a moment, one after the other.
  */
 #include <limits.h>
 
@@ -10,38 +11,9 @@
 
 enum { MAX_CLOCKS = 8 }; /* of a socket: some of its units may have nothing that drives them */
 
-/* ---- what has moved */
-
-/* Whether a freeze of the socket stops a counter: none that always runs, nor those of a unit
- * that has no freeze. */
-static bool stops(const struct unc_table *t, const struct unc_code *code)
-{
-	return t->type[unc_type_pool(t, code->type)].steps_freeze.n &&
-	       (code->counter == UNC_NONE || t->counter[code->counter].ctl != UNC_NONE);
-}
-
-/* Sockets, as bits, where `self`, the driver, counts, and nothing it counts has moved. */
-static uint64_t find_still(const struct unc_units *s, const struct unc_unit_methods *self,
-			   size_t first)
-{
-	uint64_t asked = 0, moved = 0;
-
-	for (size_t i = first; i < s->n_reads; i++) {
-		const struct unc_slot *slot = &s->slot[s->read_slot[i]];
-		uint64_t socket = (uint64_t)1 << s->platform->instances.unit[slot->instance].socket;
-
-		if (s->wanted[slot->instance].by != self ||
-		    !stops(s->platform->table, &slot->code) || s->read[i].error)
-			continue;
-		asked |= socket;
-		moved |= s->wanted[slot->instance].suspect ? 0 : socket;
-	}
-	return asked & ~moved;
-}
-
 /* ---- clocks */
 
-/* A clock of the unit's type that the kernel counts. */
+/* A clock of the type that the kernel counts. */
 static bool find_clock(struct unc_units *s, unsigned type, struct unc_kernel_code *out)
 {
 	const struct unc_table *t = s->platform->table;
@@ -51,21 +23,20 @@ static bool find_clock(struct unc_units *s, unsigned type, struct unc_kernel_cod
 		const struct unc_code *code =
 			t->event[i].clock ? unc_clock_code(s, &t->event[i]) : NULL;
 
-		if (code && stops(t, code) && unc_kernel_encode(t, code, out, NULL) == 0)
+		if (code && unc_kernel_encode(t, code, out, NULL) == 0)
 			return true;
 	}
 	return false;
 }
 
-/* One of a unit of the socket, if it can be had: one that cannot proves nothing. */
-static bool open_clock(struct unc_units *s, size_t i, unsigned socket,
-		       struct unc_kernel_group **group, struct unc_reg_op *op)
+/* That of unit i, if it can be had: one that cannot proves nothing. */
+static bool open_clock(struct unc_units *s, size_t i, struct unc_kernel_group **group,
+		       struct unc_reg_op *op)
 {
 	const struct unc_platform *p = s->platform;
-	const struct unc_instance *u = &p->instances.unit[i];
 	struct unc_kernel_code code;
 
-	if (u->socket != socket || !p->kernel[i].pmus || !find_clock(s, u->type, &code) ||
+	if (!p->kernel[i].pmus || !find_clock(s, p->instances.unit[i].type, &code) ||
 	    !(p->kernel[i].pmus >> code.pmu & 1))
 		return false;
 	struct unc_kernel_event event = {code.config, code.config1, code.config2};
@@ -75,73 +46,132 @@ static bool open_clock(struct unc_units *s, size_t i, unsigned socket,
 	return true;
 }
 
-/* Whether a clock of the socket had a counter, and none moved. */
-static bool clocks_stand(struct unc_units *s, unsigned socket)
+/* UNC_COUNTS; UNC_STANDS; UNC_DARK: it cannot be had, or had no counter. */
+static enum unc_proof run_clock(struct unc_units *s, size_t i)
 {
-	struct unc_kernel_group *group[MAX_CLOCKS];
-	struct unc_reg_op op[MAX_CLOCKS];
-	uint64_t before[MAX_CLOCKS], ran[MAX_CLOCKS];
-	bool stands = false, moves = false, passes;
-	size_t n = 0;
+	enum unc_proof proof = UNC_DARK;
+	struct unc_kernel_group *group;
+	uint64_t before, ran;
+	struct unc_reg_op op;
 
-	for (size_t i = 0; i < s->platform->instances.n && n < MAX_CLOCKS; i++)
-		n += open_clock(s, i, socket, &group[n], &op[n]);
-	unc_access_run(s->platform->access, op, n);
-	for (size_t i = 0; i < n; i++) {
-		before[i] = op[i].value;
-		ran[i] = unc_kernel_ran(&op[i]);
-	}
-	passes = unc_platform_pause(s->platform, UNC_PROOF_NS);
-	unc_access_run(s->platform->access, op, n);
-	for (size_t i = 0; i < n; i++) {
-		if (!op[i].error && unc_kernel_ran(&op[i]) != ran[i])
-			*(op[i].value == before[i] ? &stands : &moves) = true;
-		unc_kernel_close(group[i]);
-	}
-	return passes && stands && !moves;
+	if (!open_clock(s, i, &group, &op))
+		return proof;
+	unc_access_run(s->platform->access, &op, 1);
+	before = op.value;
+	ran = unc_kernel_ran(&op);
+	if (unc_platform_pause(s->platform, UNC_PROOF_NS) &&
+	    unc_access_run(s->platform->access, &op, 1) == 0 && unc_kernel_ran(&op) != ran)
+		proof = op.value == before ? UNC_STANDS : UNC_COUNTS;
+	unc_kernel_close(group);
+	return proof;
 }
 
-/* Those of the sockets of which the clocks stand. */
-static uint64_t run_clocks(struct unc_units *s, uint64_t sockets)
+/* What clocks of a socket show: of all units of a type; or (UNC_NONE) of some that a freeze stops, as
+ * far as they can be had. */
+static enum unc_proof run_clocks(struct unc_units *s, unsigned socket, unsigned type)
 {
-	uint64_t still = 0;
+	const struct unc_instances *all = &s->platform->instances;
+	size_t stand = 0, dark = 0;
+	unsigned last = UNC_NONE; /* of a socket, one a type that stands */
 
-	for (unsigned i = 0; i < UNC_MAX_SOCKETS; i++)
-		if ((sockets >> i & 1) && clocks_stand(s, i))
-			still |= (uint64_t)1 << i;
-	return still;
+	for (size_t i = 0; i < all->n && (type == UNC_NONE ? stand : dark) < MAX_CLOCKS; i++) {
+		const struct unc_instance *u = &all->unit[i];
+		enum unc_proof proof;
+
+		if (u->socket != socket ||
+		    (type != UNC_NONE ? u->type != type
+				      : u->type == last ||
+						!s->platform->table->type[u->type].steps_freeze.n))
+			continue;
+		if ((proof = run_clock(s, i)) == UNC_COUNTS)
+			return proof;
+		last = proof == UNC_STANDS ? u->type : last;
+		stand += proof == UNC_STANDS;
+		dark += proof == UNC_DARK;
+	}
+	return stand && (type == UNC_NONE || !dark) ? UNC_STANDS : UNC_DARK;
 }
 
-/* ---- both */
+/* ---- types */
 
-static void lose_sockets(struct unc_units *s, const struct unc_unit_methods *self, size_t first,
-			 uint64_t sockets)
+/* Whether a claim is the first of its type on its socket: most stand side by side. */
+static bool is_first(const struct unc_units *s, size_t first, size_t i)
 {
-	for (size_t i = first; i < s->n_claims; i++)
-		if (s->claim[i].by == self && sockets >> s->claim[i].instance->socket & 1)
-			unc_units_lose_frozen(s, unc_units_number(s, s->claim[i].instance),
-					      UNC_TURN);
+	return i == first || !unc_units_are_kin(s->claim[i - 1].instance, s->claim[i].instance);
+}
+
+/* Whether nothing has moved that counts on units of a type on a socket, `self` for some of them. */
+static bool type_stands(const struct unc_units *s, const struct unc_unit_methods *self,
+			const struct unc_instance *unit, enum unc_check_kind kind)
+{
+	bool asked = false;
+
+	for (size_t i = 0; i < s->n_claims; i++) {
+		const struct unc_wanted *w = unc_units_wanted(s, s->claim[i].instance);
+		bool ours = s->claim[i].by == self;
+
+		if (!unc_units_are_kin(s->claim[i].instance, unit))
+			continue;
+		if (ours ? !w->suspect || (w->ran && kind == UNC_FIRST) : w->proof == UNC_COUNTS)
+			return false;
+		asked |= ours;
+	}
+	return asked;
+}
+
+/* What clocks of such a type show, or of its socket, which goes on where counting begins, if it can.
+ * Without a clock nothing does. */
+static enum unc_proof prove_type(struct unc_units *s, const struct unc_instance *u,
+				 enum unc_check_kind kind)
+{
+	const struct unc_table *t = s->platform->table;
+	enum unc_proof proof = run_clocks(s, u->socket, u->type);
+
+	if (proof != UNC_COUNTS && t->type[u->type].steps_freeze.n &&
+	    run_clocks(s, u->socket, UNC_NONE) == UNC_STANDS) {
+		proof = UNC_STANDS;
+		if (kind == UNC_FIRST && unc_units_unfreeze(s, (uint64_t)1 << u->socket, NULL) > 0)
+			proof = run_clocks(s, u->socket, u->type);
+	}
+	return unc_type_has_clock(t, u->type) || proof == UNC_STANDS ? proof : UNC_COUNTS;
+}
+
+void unc_driver_prove_full(struct unc_units *s, const struct unc_unit_methods *self, size_t first)
+{
+	for (size_t i = first; i < s->n_claims; i++) {
+		const struct unc_claim *u = &s->claim[i];
+		struct unc_wanted *w = unc_units_wanted(s, u->instance);
+
+		if (u->by == self && is_first(s, first, i) && !w->ran &&
+		    u->n_counters >= s->platform->table->type[u->instance->type].n_counters)
+			w->ran =
+				run_clocks(s, u->instance->socket, u->instance->type) == UNC_COUNTS;
+	}
 }
 
 int unc_driver_prove(struct unc_units *s, const struct unc_unit_methods *self, size_t first,
-		     enum unc_check_kind kind, struct unc_error *err)
+		     enum unc_check_kind kind)
 {
 	size_t reads = first ? s->n_always : 0;
-	uint64_t still;
-	int rc = 0;
+	enum unc_proof proof = UNC_COUNTS;
 
 	if (!s->platform->kernel)
 		return 0;
 	if (kind == UNC_FIRST)
 		unc_units_stand_first(s, self);
-	if (kind != UNC_PROVE)
-		unc_units_stand(s, self, reads, UINT_MAX, kind);
-	if (!find_still(s, self, reads) || !unc_platform_pause(s->platform, UNC_PROOF_NS))
+	if (!unc_units_stand(s, self, reads, UINT_MAX, kind) ||
+	    !unc_platform_pause(s->platform, UNC_PROOF_NS) ||
+	    !unc_units_stand(s, self, reads, UINT_MAX, UNC_SUSPECTS))
 		return 0;
-	unc_units_stand(s, self, reads, UINT_MAX, UNC_SUSPECTS);
-	still = run_clocks(s, find_still(s, self, reads));
-	if (still && kind == UNC_FIRST && (rc = unc_units_unfreeze(s, still, err)) > 0)
-		still = run_clocks(s, still);
-	lose_sockets(s, self, first, still);
-	return rc < 0 ? rc : 0;
+	for (size_t i = first; i < s->n_claims; i++) {
+		const struct unc_instance *u = s->claim[i].instance;
+
+		if (is_first(s, first, i))
+			proof = type_stands(s, self, u, kind) ? prove_type(s, u, kind) : UNC_COUNTS;
+		if (s->claim[i].by == self && proof == UNC_STANDS)
+			unc_units_lose_frozen(s, unc_units_number(s, u), UNC_TURN);
+		else if (s->claim[i].by == self && proof == UNC_DARK && kind == UNC_FIRST)
+			unc_units_set_unshown(s, u, UNC_DARK);
+	}
+	return 0;
 }

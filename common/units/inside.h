@@ -180,9 +180,10 @@ void unc_units_unmark(struct unc_units *, size_t first);
  * events need two. */
 int unc_driver_choose(struct unc_units *, struct unc_error *err);
 /* driver_check.c: whether what it (`self`) counts on claim[first] and those behind it has moved, or
- * their sockets are frozen: then they are lost, but where they begin to count those go on that can.
- */
+ * their sockets or types stand: then they are lost, but where they begin to count those go on that
+ * can. Before: those that leave no counter for a clock. */
+void unc_driver_prove_full(struct unc_units *, const struct unc_unit_methods *self, size_t first);
 int unc_driver_prove(struct unc_units *, const struct unc_unit_methods *self, size_t first,
-		     enum unc_check_kind, struct unc_error *err);
+		     enum unc_check_kind);
 
 #endif

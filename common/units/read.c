@@ -278,6 +278,7 @@ int unc_units_read(struct unc_units *s, enum unc_extent extent, struct unc_error
 	}
 	for (size_t i = k; i < k + n; i++)
 		take_unit(s, &s->stamp[i]);
+	unc_units_light_up(s);
 	if (!unread || unread < s->n_reads - first)
 		return 0;
 	one = &s->slot[s->read_slot[first]];

@@ -138,6 +138,8 @@ static int registers_start(struct unc_units *s, size_t first, struct unc_error *
 	int rc = unc_units_verify_prepare(s, err);
 
 	if (rc == 0)
+		rc = unc_units_prove_full(s, first, err);
+	if (rc == 0)
 		rc = unc_plan_steps(s->platform->table, s->claim + first, s->n_claims - first,
 				    UNC_START, &plan, err);
 	if (rc < 0)

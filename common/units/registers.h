@@ -37,8 +37,18 @@ void unc_units_stand_first(struct unc_units *, const struct unc_unit_methods *by
  * ended program has left frozen go on. Whether those that did count still do. */
 int unc_units_prove(struct unc_units *, const struct unc_unit_methods *self, size_t first,
 		    struct unc_error *err);
+/* Before programming: whether types count of which that leaves no counter for a clock. */
+int unc_units_prove_full(struct unc_units *, size_t first, struct unc_error *err);
 int unc_units_prove_again(struct unc_units *, const struct unc_unit_methods *self, size_t first,
 			  enum unc_check_kind, struct unc_error *err);
+/* Whether a type has a clock, without which no 0 can be proven; whether units are of one type on one
+ * socket. */
+bool unc_type_has_clock(const struct unc_table *, unsigned type);
+bool unc_units_are_kin(const struct unc_instance *, const struct unc_instance *);
+/* Nothing shows whether a unit counts: UNC_UNSHOWN, or UNC_DARK until, after a look, one of its type on
+ * its socket has moved. */
+void unc_units_set_unshown(struct unc_units *, const struct unc_instance *, enum unc_proof);
+void unc_units_light_up(struct unc_units *);
 /* ---- clocks.c: what a slot counts from the last look on is compared. */
 void unc_clock_begin(struct unc_units *, struct unc_slot *);
 /* ---- verify.c: before programming: gets ready to read the controls back. */

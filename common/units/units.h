@@ -57,13 +57,15 @@ struct unc_wanted {
 	       UNC_TRIED     /* yes, and what was lost there is tried again: until it is taken up,
 			      * or something is lost once more; then UNC_CLAIMED */
 	} claimed;
-	enum { /* whether it counts, since counting began */
-	       UNC_UNPROVEN,
-	       UNC_COUNTS,
-	       UNC_STANDS, /* it cannot be frozen: nothing drives it, and 0 is true */
-	       UNC_UNSHOWN /* for a while nothing has shown whether it counts */
+	enum unc_proof { /* whether it counts, since counting began */
+			 UNC_UNPROVEN,
+			 UNC_COUNTS,
+			 UNC_STANDS,  /* nothing drives it, others of its type count: 0 is true */
+			 UNC_UNSHOWN, /* for a while nothing has shown whether it counts */
+			 UNC_DARK     /* nothing has yet: all of its type may stand */
 	} proof;
-	int slow;     /* UNC_UNSHOWN: per cent that a clock of the socket counted; -1: none tells */
+	int slow; /* the last two: per cent that a clock of the socket counted; -1: none tells */
+	bool ran; /* its clock did, before its counters were all taken */
 	bool suspect; /* nothing of it has moved, or not as fast as before: witness.c */
 	uint64_t again_ns, wait_ns;   /* when it may be; that was waited for it */
 	struct unc_left *left;        /* once something was lost there: how that is told */

@@ -8,7 +8,7 @@
  * Units that nothing drives (an empty memory channel, an unused link) stand still as well, and
  * their 0 is true: a unit that is ours alone, and was let go by the start, cannot be frozen by
  * itself, and its socket is not where another unit counts. Of a unit that has no witness clocks of
- * others of its socket tell.
+ * others of its socket tell. Where all of its type stand on its socket, no 0 is true.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -410,12 +410,70 @@ static int socket_stands(struct unc_units *s, unsigned socket, int none, struct 
 	return asked ? 1 : none;
 }
 
+/* ---- types */
+
+bool unc_units_are_kin(const struct unc_instance *a, const struct unc_instance *b)
+{
+	return a->type == b->type && a->socket == b->socket;
+}
+
+bool unc_type_has_clock(const struct unc_table *t, unsigned type)
+{
+	const struct unc_tbl_event *event = t->event + t->type[type].events.first;
+
+	for (uint32_t i = 0; i < t->type[type].events.n; i++)
+		if (event[i].clock)
+			return true;
+	return false;
+}
+
+/* What is shown by units of the type and the socket of this one: UNC_COUNTS, one counts, or the type has
+ * no clock; UNC_STANDS, no clock of them moves, and each has one; else UNC_DARK. */
+static int ask_type(struct unc_units *s, const struct suspects *still,
+		    const struct unc_instance *unit, enum unc_proof *proof, struct unc_error *err)
+{
+	const struct unc_instances *all = &s->platform->instances;
+
+	*proof = unc_type_has_clock(s->platform->table, unit->type) ? UNC_STANDS : UNC_COUNTS;
+	for (size_t i = 0; i < still->n; i++)
+		if (unc_units_are_kin(still->one[i].unit, unit) && !still->one[i].stands)
+			*proof = *proof == UNC_STANDS ? UNC_DARK : *proof;
+	for (size_t i = 0; i < all->n; i++)
+		if (unc_units_are_kin(&all->unit[i], unit) &&
+		    (s->wanted[i].proof == UNC_COUNTS || s->wanted[i].ran))
+			*proof = UNC_COUNTS;
+	for (size_t i = 0; i < all->n && *proof != UNC_COUNTS; i++) {
+		struct witness w = {.unit = &all->unit[i]};
+
+		if (!unc_units_are_kin(w.unit, unit) || !w.unit->direct ||
+		    unc_units_claimed(s, w.unit))
+			continue;
+		find_witness(s, &w);
+		if (w.kind && ask(s, &w, 1, err) < 0)
+			return err->code;
+		if (!w.stands)
+			*proof = w.kind && !w.silent ? UNC_COUNTS : UNC_DARK;
+	}
+	return 0;
+}
+
+/* As what stood where it began among others that count, such a unit is not asked again. */
+void unc_units_light_up(struct unc_units *s)
+{
+	for (size_t i = 0; i < s->platform->instances.n && s->flawed; i++)
+		for (size_t k = 0; k < s->n_slots && s->wanted[i].proof == UNC_DARK; k++)
+			if (s->slot[k].total && unc_units_are_kin(unc_slot_unit(s, &s->slot[k]),
+								  &s->platform->instances.unit[i]))
+				s->wanted[i].proof = UNC_STANDS;
+}
+
 /* ---- suspects */
 
-static void set_unshown(struct unc_units *s, const struct witness *w)
+void unc_units_set_unshown(struct unc_units *s, const struct unc_instance *unit,
+			   enum unc_proof proof)
 {
-	unc_units_wanted(s, w->unit)->proof = UNC_UNSHOWN;
-	unc_units_wanted(s, w->unit)->slow = -1;
+	unc_units_wanted(s, unit)->proof = proof;
+	unc_units_wanted(s, unit)->slow = -1;
 	s->flawed = true;
 }
 
@@ -511,25 +569,26 @@ static int unfreeze_sockets(struct unc_units *s, size_t first, const struct susp
 	return rc < 0 ? rc : 0;
 }
 
-/* What a unit is that stands still: with its socket frozen; of another, who may have frozen it; or
- * idle. Who comes to one later is not to take it for frozen. */
-static int judge(struct unc_units *s, const struct witness *w, struct unc_error *err)
+/* What a unit is that stands still: with its socket frozen, or with all of its type; of another, who
+ * may have frozen it; or idle. Who comes to one later is not to take it for frozen. */
+static int judge(struct unc_units *s, const struct witness *w, enum unc_proof type,
+		 struct unc_error *err)
 {
 	const struct unc_claim *u = w->claim;
 	int frozen = socket_frozen(s, w, err);
 
 	if (frozen < 0)
 		return frozen;
-	if (frozen)
+	if (frozen || type == UNC_STANDS)
 		unc_units_lose_frozen(s, unc_units_number(s, w->unit), UNC_ALL);
 	else if (u->company && u->found != UNC_FOUND_IDLE && w->kind != NO_WITNESS)
 		unc_units_lose_unit(s, unc_units_number(s, w->unit), UNC_ALL,
 				    &(struct unc_loss){.why = UNC_LOST_DOUBTFUL});
 	else if (u->company && u->found != UNC_FOUND_IDLE)
-		set_unshown(s, w);
-	return u->company || unc_units_wanted(s, w->unit)->proof != UNC_STANDS
-		       ? 0
-		       : unc_units_note_idle(s, u, err);
+		unc_units_set_unshown(s, w->unit, UNC_UNSHOWN);
+	else if (type == UNC_DARK)
+		unc_units_set_unshown(s, w->unit, UNC_DARK);
+	return u->company ? 0 : unc_units_note_idle(s, u, err);
 }
 
 static bool any_unproven(const struct unc_units *s, size_t first)
@@ -541,9 +600,31 @@ static bool any_unproven(const struct unc_units *s, size_t first)
 	return false;
 }
 
+int unc_units_prove_full(struct unc_units *s, size_t first, struct unc_error *err)
+{
+	int rc = unc_units_note(s, s->n_claims, err); /* its place in the ledger */
+
+	for (size_t i = first; i < s->n_claims && rc == 0; i++) {
+		const struct unc_claim *u = &s->claim[i];
+		struct witness w = {.unit = u->instance};
+		bool *ran = &unc_units_wanted(s, w.unit)->ran;
+
+		if (i > first && unc_units_are_kin(u[-1].instance, w.unit))
+			*ran |= unc_units_wanted(s, u[-1].instance)->ran;
+		if (*ran || !u->n_controls ||
+		    u->n_counters < s->platform->table->type[w.unit->type].n_counters)
+			continue;
+		find_witness(s, &w);
+		if (w.kind == SPARE && (rc = ask(s, &w, 1, err)) == 0)
+			*ran = !w.stands && !w.silent;
+	}
+	return rc;
+}
+
 int unc_units_prove(struct unc_units *s, const struct unc_unit_methods *self, size_t first,
 		    struct unc_error *err)
 {
+	enum unc_proof type = UNC_COUNTS;
 	struct suspects still;
 	int rc;
 
@@ -555,9 +636,14 @@ int unc_units_prove(struct unc_units *s, const struct unc_unit_methods *self, si
 		sort_out(s, first, &still);
 		rc = unfreeze_sockets(s, first, &still, err);
 	}
-	for (size_t i = 0; rc == 0 && i < still.n; i++)
-		if (unc_units_wanted(s, still.one[i].unit)->proof == UNC_STANDS)
-			rc = judge(s, &still.one[i], err);
+	for (size_t i = 0; rc == 0 && i < still.n; i++) {
+		struct witness *w = &still.one[i];
+
+		if (i == 0 || !unc_units_are_kin(w[-1].unit, w->unit))
+			rc = ask_type(s, &still, w->unit, &type, err);
+		if (rc == 0 && unc_units_wanted(s, w->unit)->proof == UNC_STANDS)
+			rc = judge(s, w, type, err);
+	}
 	free(still.one);
 	return rc;
 }
@@ -583,7 +669,7 @@ int unc_units_prove_again(struct unc_units *s, const struct unc_unit_methods *se
 		if (still.one[i].stands)
 			unc_units_lose_frozen(s, unc_units_number(s, still.one[i].unit), UNC_TURN);
 		else if (is_unshown(s, &still.one[i]))
-			set_unshown(s, &still.one[i]);
+			unc_units_set_unshown(s, still.one[i].unit, UNC_UNSHOWN);
 	free(still.one);
 	return rc;
 }

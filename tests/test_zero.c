@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A unit type that stands as a whole, on one socket or on all: nothing drives its clock, or the
+ * kernel's driver has failed to start it. No portable metric may be 0 then, or a smaller sum,
+ * without a mark and a reason. For each CPU of the tables, by registers and by the kernel's driver.
+ * What is right is told by the same machine with nothing wrong. Where a clock of the type moves, a 0
+ * is true and has no mark.
+ */
+#include <math.h>
+
+#include "built.h"
+#include "session_kit.h"
+
+enum { MAX_METRICS = 64 };
+
+/* Who counts: options of the simulated machine. */
+static const char *const ways[] = {"", ",kernel=on,rights=perf"};
+
+/*
+ * Types of which no 0 can be proven, and why: a logical CPU that is halted counts nothing, and
+ * rightly; of CXL units the public lists of these CPUs have no clock.
+ */
+static const struct {
+	const char *cpu, *type;
+} excepted[] = {
+	{"nehalem-ep", "core"},         {"westmere-ep", "core"},        {"granite-rapids", "cxlcm"},
+	{"granite-rapids", "cxldp"},    {"sierra-forest", "cxlcm"},     {"sierra-forest", "cxldp"},
+	{"clearwater-forest", "cxlcm"}, {"clearwater-forest", "cxldp"},
+};
+
+/* A portable metric on a machine. */
+struct metric {
+	char name[UNC_SPEC_MAX];
+	int kind, id;   /* id: in the session, -1: the machine does not have it */
+	uint64_t types; /* that it needs, bits */
+	struct unc_value value;
+	char reason[UNC_ERROR_MAX];
+};
+
+struct metrics {
+	size_t n;
+	struct metric one[MAX_METRICS];
+};
+
+static struct {
+	unsigned values, silent, excepted;
+} seen;
+
+/* NULL: there is no such machine. */
+static struct unc_platform *open_with(const struct unc_table *t, const char *way, const char *more)
+{
+	struct unc_options options = {.size = sizeof(options)};
+	struct unc_platform *p = NULL;
+	char sim[320];
+
+	snprintf(sim, sizeof(sim), "%s,clock=wait,cxl=on%s%s", unc_tbl_str(t, t->name), way, more);
+	options.sim = sim;
+	return unc_platform_open(&options, &p) < 0 ? NULL : p;
+}
+
+/* ---- metrics */
+
+static uint64_t types_of(const struct unc_session *s, int id)
+{
+	const struct unc_session_item *item = &s->item[id];
+	uint64_t types = 0;
+
+	for (uint32_t k = 0; k < item->n_measures; k++) {
+		const struct unc_measure *m = &s->measure[item->measure[k]];
+
+		for (uint32_t i = 0; i < m->n_slots; i++)
+			types |= (uint64_t)1
+				 << unc_slot_unit(&s->units, &s->units.slot[m->slot[i]])->type;
+	}
+	return types;
+}
+
+/* The metrics that need one of these types, in one session, each pass in its turn. */
+static void measure(struct unc_platform *p, struct metrics *m, uint64_t types)
+{
+	struct unc_session *s = session(p, UNC_SESSION_ROTATE);
+	static struct unc_value v[MAX_METRICS];
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->n; i++) {
+		m->one[i].id = -1;
+		if (m->one[i].types & types)
+			n += unc_session_add(s, m->one[i].name, &m->one[i].id) == 0;
+	}
+	if (n > 0)
+		start(s);
+	for (int i = 0; n > 0 && i < unc_session_passes(s); i++) {
+		CU_ASSERT(i == 0 || unc_session_rotate(s) == 0);
+		step(p, 100 * ms);
+		CU_ASSERT(unc_session_read(s, v, n, sizeof(*v)) == 0);
+	}
+	for (size_t i = 0; i < m->n; i++) {
+		struct metric *one = &m->one[i];
+
+		if (one->id < 0)
+			continue;
+		one->value = v[one->id];
+		snprintf(one->reason, sizeof(one->reason), "%s", unc_session_reason(s, one->id));
+		one->types = types_of(s, one->id);
+	}
+	unc_session_free(s);
+}
+
+/* Those of a machine on which all is well: nothing is in doubt. The kernel's driver alone does not serve
+ * all units of each CPU. */
+static void learn(struct unc_platform *p, struct metrics *metrics)
+{
+	const struct unc_metric *m;
+
+	metrics->n = 0;
+	for (size_t i = 0; (m = unc_metric_get(p, i)) != NULL; i++) {
+		struct metric *one = &metrics->one[metrics->n];
+
+		if (strchr(m->name, '.') || !m->available)
+			continue;
+		CU_ASSERT_FATAL(++metrics->n < MAX_METRICS);
+		*one = (struct metric){.kind = (int)m->kind, .types = UINT64_MAX};
+		snprintf(one->name, sizeof(one->name), "%s", m->name);
+	}
+	measure(p, metrics, UINT64_MAX);
+	for (size_t i = 0; i < metrics->n; i++)
+		if (metrics->one[i].id >= 0) {
+			unsigned flags = metrics->one[i].value.flags;
+
+			if (flags & (UNC_VALUE_LOST | UNC_VALUE_UNPROVEN))
+				printf("# %s: %s: flags 0x%x: %s\n",
+				       unc_tbl_str(p->table, p->table->name), metrics->one[i].name,
+				       flags, metrics->one[i].reason);
+			CHECK_NUMBER(flags & (UNC_VALUE_LOST | UNC_VALUE_UNPROVEN), 0);
+			CU_ASSERT(flags & UNC_VALUE_VALID);
+		}
+}
+
+/* What a value stands for, however long it was measured. */
+static double per_second(const struct metric *m)
+{
+	return m->kind == UNC_METRIC_TOTAL ? m->value.value * m->value.share / m->value.seconds
+					   : m->value.value;
+}
+
+/* Whether a metric is not what it was, and nothing says so. */
+static bool is_silent(const struct metric *was, const struct metric *is)
+{
+	double right = per_second(was);
+
+	if (!(is->value.flags & UNC_VALUE_VALID) || (is->value.flags & UNC_VALUE_UNPROVEN))
+		return is->reason[0] == '\0';
+	return !((is->value.flags & UNC_VALUE_PARTIAL) && is->value.units < was->value.units) &&
+	       fabs(per_second(is) - right) > 1e-3 * fabs(right);
+}
+
+/* ---- what stands */
+
+static bool is_excepted(const struct unc_table *t, uint64_t types)
+{
+	for (unsigned i = 0; i < t->n_type; i++)
+		for (size_t k = 0; k < sizeof(excepted) / sizeof(excepted[0]); k++)
+			if ((types >> i & 1) &&
+			    strcmp(excepted[k].cpu, unc_tbl_str(t, t->name)) == 0 &&
+			    strcmp(excepted[k].type, unc_tbl_str(t, t->type[i].name)) == 0)
+				return true;
+	return false;
+}
+
+static void count(const struct unc_table *t, const char *sim, uint64_t types,
+		  const struct metric *was, const struct metric *is)
+{
+	seen.values++;
+	if (!is_silent(was, is))
+		return;
+	if (is_excepted(t, was->types & types)) {
+		seen.excepted++;
+		return;
+	}
+	seen.silent++;
+	printf("# %s%s: %s is %g, not %g, flags 0x%x, \"%s\"\n", unc_tbl_str(t, t->name), sim,
+	       is->name, per_second(is), per_second(was), is->value.flags, is->reason);
+}
+
+/* All units of these types stand, on all sockets or (where) on one. */
+static void check_types(const struct unc_table *t, const char *way, uint64_t types,
+			const char *where, const struct metrics *right)
+{
+	struct metrics *now = malloc(sizeof(*now));
+	struct unc_platform *p;
+	char sim[256];
+	size_t at = (size_t)snprintf(sim, sizeof(sim), "%s", way);
+
+	CU_ASSERT_FATAL(now != NULL);
+	*now = *right;
+	for (unsigned i = 0; i < t->n_type; i++)
+		if (types >> i & 1)
+			at += (size_t)snprintf(sim + at, sizeof(sim) - at, ",idle=%s%s",
+					       unc_tbl_str(t, t->type[i].name), where);
+	p = open_with(t, "", sim);
+	CU_ASSERT_FATAL(p != NULL);
+	measure(p, now, types);
+	for (size_t i = 0; i < now->n; i++)
+		if (now->one[i].id >= 0)
+			count(t, sim, types, &right->one[i], &now->one[i]);
+	unc_platform_close(p);
+	free(now);
+}
+
+/*
+ * With ALL=1 each type that is needed alone, on all sockets and on one. Else all of them (others go on:
+ * no socket is frozen), in one of the two places: the other is for the other way to count.
+ */
+static void check_cpu(const struct unc_table *t, const char *way, bool on_one)
+{
+	struct unc_platform *p = open_with(t, way, "");
+	struct metrics *metrics = malloc(sizeof(*metrics));
+	uint64_t needed = 0;
+	bool all = getenv("ALL") != NULL, several = p && p->topology.n_sockets > 1;
+
+	CU_ASSERT_FATAL(metrics != NULL && t->n_type < 64);
+	metrics->n = 0;
+	if (p)
+		learn(p, metrics);
+	for (size_t i = 0; i < metrics->n; i++)
+		needed |= metrics->one[i].id >= 0 ? metrics->one[i].types : 0;
+	for (uint64_t left = needed; all && left; left &= left - 1) {
+		check_types(t, way, left & -left, "", metrics);
+		if (several)
+			check_types(t, way, left & -left, "@1", metrics);
+	}
+	if (needed && !all)
+		check_types(t, way, needed, on_one && several ? "@1" : "", metrics);
+	unc_platform_close(p);
+	free(metrics);
+}
+
+/* By the kernel every other CPU of the tables, which share its code: all with ALL=1. */
+static void no_type_is_silent(void)
+{
+	size_t n;
+	const struct unc_table *const *all = built_tables(&n);
+
+	for (size_t i = 0; i < n; i++) {
+		check_cpu(all[i], ways[0], i / 2 % 2);
+		if (i % 2 || getenv("ALL"))
+			check_cpu(all[i], ways[1], i / 2 % 2 == 0);
+	}
+	printf("# %u values, %u silent, %u more of types without a clock\n", seen.values,
+	       seen.silent, seen.excepted);
+	CU_ASSERT(seen.values > 300);
+	CHECK_NUMBER(seen.silent, 0);
+	CU_ASSERT(seen.excepted > 0); /* else a line of excepted[] has to go */
+}
+
+/* ---- what is 0 */
+
+/* An event that is counted for some time. */
+static struct unc_value of_event(const char *sim, const char *event, char *why, size_t size)
+{
+	struct unc_platform *p = machine(sim);
+	struct unc_session *s = session(p, 0);
+	struct unc_value v;
+	int id = add(s, event);
+
+	start(s);
+	step(p, 100 * ms);
+	v = value_of(s, id);
+	snprintf(why, size, "%s", unc_session_reason(s, id));
+	unc_session_free(s);
+	unc_platform_close(p);
+	return v;
+}
+
+/* A channel without modules, counted alone: the clocks of other channels move. */
+static void test_empty_channel(void)
+{
+	char sim[128], why[UNC_ERROR_MAX];
+
+	for (size_t k = 0; k < sizeof(ways) / sizeof(ways[0]); k++) {
+		snprintf(sim, sizeof(sim), "skylake-sp,clock=wait,idle=imc2@0%s", ways[k]);
+		struct unc_value v = of_event(sim, "imc2.CAS_COUNT:RD:socket=0", why, sizeof(why));
+
+		CHECK_NUMBER(v.flags, UNC_VALUE_VALID | UNC_VALUE_FRESH);
+		CHECK_NUMBER(v.count, 0);
+		CHECK_TEXT(why, "");
+	}
+}
+
+/* No traffic at all, with all counters of a type in use (test_groups has the same by registers). */
+static void test_no_traffic(void)
+{
+	static const char *const cpus[] = {"skylake-sp", "emerald-rapids"};
+	struct unc_value v[MAX_ITEMS];
+	char sim[128];
+
+	for (size_t i = 0; i < sizeof(cpus) / sizeof(cpus[0]); i++) {
+		snprintf(sim, sizeof(sim), "%s,clock=wait,load=0%s", cpus[i], ways[1]);
+		struct unc_platform *p = machine(sim);
+		const struct unc_group *g;
+
+		for (size_t n = 0; (g = unc_group_get(p, n)) != NULL; n++) {
+			struct unc_session *s = session(p, UNC_SESSION_ROTATE);
+			size_t items = 0;
+			int id;
+
+			for (size_t k = 0; k < g->n_items; k++)
+				items += unc_session_add_at(s, g->items[k], NULL, &id) == 0;
+			if (items)
+				start(s);
+			for (int k = items ? unc_session_passes(s) : 0; k > 0; k--) {
+				step(p, 100 * ms);
+				CU_ASSERT(unc_session_read(s, v, items, sizeof(*v)) == 0);
+				CU_ASSERT(unc_session_rotate(s) == 0);
+			}
+			for (size_t k = 0; k < items; k++)
+				CHECK_NUMBER(v[k].flags & (UNC_VALUE_LOST | UNC_VALUE_UNPROVEN), 0);
+			unc_session_free(s);
+		}
+		unc_platform_close(p);
+	}
+}
+
+/*
+ * The clock of the M3UPI does not count beside events of the mesh stop, so that nothing but a count
+ * shows that one counts: 0 is unproven, one count is enough.
+ */
+static void test_no_clock(void)
+{
+	static const char event[] = "m3upi.HORZ_RING_BL_IN_USE:LEFT_EVEN";
+	char why[UNC_ERROR_MAX];
+	struct unc_value v;
+
+	v = of_event("emerald-rapids,clock=wait,load=0", event, why, sizeof(why));
+	CHECK_NUMBER(v.flags, UNC_VALUE_VALID | UNC_VALUE_FRESH | UNC_VALUE_UNPROVEN);
+	CHECK_NUMBER(v.count, 0);
+	CHECK_TEXT(why,
+		   "no counter of m3upi0 (socket 0) has moved for a while, and none is free for a "
+		   "clock: nothing shows whether somebody has frozen it");
+	v = of_event("emerald-rapids,clock=wait,load=0.00005", event, why, sizeof(why));
+	CHECK_NUMBER(v.flags, UNC_VALUE_VALID | UNC_VALUE_FRESH);
+	CU_ASSERT(v.count > 0);
+	CHECK_TEXT(why, "");
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"no type stands without a mark", no_type_is_silent},
+		{"an empty channel alone", test_empty_channel},
+		{"no traffic, by the kernel", test_no_traffic},
+		{"without a clock", test_no_clock},
+		{NULL, NULL},
+	};
+
+	return suite_run("zero", tests);
+}
