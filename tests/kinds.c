@@ -174,10 +174,10 @@ static void put_once(struct unc_buf *b, const struct unc_table *t, const struct 
 	unc_put(b, "%s", once ? "yes" : "no");
 }
 
-/* Clocks tell whether a unit counts: on a counter of its own or any; alike others; steady. */
+/* Clocks tell whether a unit counts: on a counter of its own or any; alike others; steady; stopped by an event. */
 static void put_clocks(struct unc_buf *b, const struct unc_table *t, const struct unc_tbl_type *y)
 {
-	bool own = false, any = false, steady = false;
+	bool own = false, any = false, steady = false, stops = false;
 	unsigned alike = 0;
 
 	for (unsigned i = y->events.first; i < (unsigned)(y->events.first + y->events.n); i++) {
@@ -186,14 +186,15 @@ static void put_clocks(struct unc_buf *b, const struct unc_table *t, const struc
 		own |= e->clock && e->counter != UNC_NONE;
 		any |= e->clock && e->counter == UNC_NONE;
 		steady |= e->steady != 0;
+		stops |= e->stops != 0;
 		alike |= 1u << e->alike;
 	}
-	unc_put(b, "%s%s%s%s%s", own || any ? "yes" : "no", own ? ", fixed" : "",
+	unc_put(b, "%s%s%s%s%s%s", own || any ? "yes" : "no", own ? ", fixed" : "",
 		any ? ", programmed" : "",
 		alike >> UNC_ALIKE_UCLK & 1    ? ", UCLK"
 		: alike >> UNC_ALIKE_UNITS & 1 ? ", alike"
 					       : "",
-		steady ? ", steady" : "");
+		steady ? ", steady" : "", stops ? ", stopped" : "");
 }
 
 static void put_cpus(struct unc_buf *b, const struct unc_table *t, const struct unc_tbl_type *y)
@@ -247,7 +248,7 @@ static const struct property {
 	 "fields part busy UNC_ROLE_OTHER UNC_REG_W1C UNC_REG_FROZEN"},
 	{"shared registers", OF_KIND, put_shared, "regs"},
 	{"once", BY_ITSELF, put_once, "UNC_FIELD_ONCE"},
-	{"clocks", BY_ITSELF, put_clocks, "clock alike steady counter UNC_ALIKE_UCLK"},
+	{"clocks", BY_ITSELF, put_clocks, "clock alike steady stops counter UNC_ALIKE_UCLK"},
 	{"of each CPU", OF_KIND, put_cpus, "cpus share"},
 	{"kernel", BY_ITSELF, put_kernel, "kernel config unavailable"},
 	{"words of a sentence", NONE, NULL, "name title"},
@@ -308,10 +309,15 @@ uint64_t kinds_shape(const struct unc_table *t, const struct unc_encoding *e)
 	const struct unc_tbl_event *event = &t->event[e->event];
 	const struct unc_tbl_type *type = &t->type[event->type];
 	char kind[KINDS_TEXT];
-	unsigned more[] = {(unsigned)e->aggregate, (unsigned)e->n_filters,
-			   event->lane != 0,       event->set,
-			   event->clock,           event->alike,
-			   event->steady,          has_more(t, type, e->ctl)};
+	unsigned more[] = {(unsigned)e->aggregate,
+			   (unsigned)e->n_filters,
+			   event->lane != 0,
+			   event->set,
+			   event->clock,
+			   event->alike,
+			   event->steady,
+			   event->stops,
+			   has_more(t, type, e->ctl)};
 	uint64_t hash;
 
 	kinds_text(t, unc_type_pool(t, event->type), kind);

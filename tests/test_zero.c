@@ -343,6 +343,22 @@ static void test_no_clock(void)
 	CHECK_TEXT(why, "");
 }
 
+/* The clock of a M2PCIe is 0 while P2P_CRD_OCCUPANCY counts (Intel's perfmon on GitHub, issue 332). */
+static void test_stopped_clock(void)
+{
+	char sim[128], why[UNC_ERROR_MAX];
+
+	for (size_t k = 0; k < sizeof(ways) / sizeof(ways[0]); k++) {
+		snprintf(sim, sizeof(sim), "emerald-rapids,clock=wait,idle=m2pcie%s", ways[k]);
+		struct unc_value v =
+			of_event(sim, "m2pcie.P2P_CRD_OCCUPANCY:ALL", why, sizeof(why));
+
+		CHECK_NUMBER(v.flags, UNC_VALUE_VALID | UNC_VALUE_FRESH | UNC_VALUE_UNPROVEN);
+		v = of_event(sim, "m2pcie.RxC_INSERTS:ALL", why, sizeof(why));
+		CHECK_NUMBER(v.flags, UNC_VALUE_LOST);
+	}
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
@@ -350,6 +366,7 @@ int main(void)
 		{"an empty channel alone", test_empty_channel},
 		{"no traffic, by the kernel", test_no_traffic},
 		{"without a clock", test_no_clock},
+		{"an event that stops the clock", test_stopped_clock},
 		{NULL, NULL},
 	};
 

@@ -422,6 +422,7 @@ struct unc_tbl_event {
 	uint8_t clock;    /* counts whenever the unit runs: tells a frozen unit */
 	uint8_t alike;    /* enum unc_alike: such clocks of a socket count the same */
 	uint8_t steady;   /* at all times */
+	uint8_t stops;    /* while it counts, the clock of its unit stands */
 	uint8_t estimate; /* no document tells max_inc */
 	uint8_t guide;    /* as UNC_UMASK_GUIDE */
 };

@@ -45,7 +45,7 @@
 #define LAYOUT_type "4I40HQ5H2BQ" LAYOUT_overflow "6H3QIh6H14B"
 #define LAYOUT_fields "8H"
 #define LAYOUT_umask "4I2H2B"
-#define LAYOUT_event "3I10H2I2HI2H7B"
+#define LAYOUT_event "3I10H2I2HI2H8B"
 #define LAYOUT_slot "H"
 #define LAYOUT_metric "5IHB"
 #define LAYOUT_group "2I2HI"

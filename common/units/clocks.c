@@ -66,8 +66,9 @@ void unc_clock_begin(struct unc_units *s, struct unc_slot *slot)
 /* Whether a slot is a clock that was read, and had its counter all of the time, as it was. */
 static bool tells(struct unc_units *s, struct unc_slot *slot)
 {
-	return is_clock(s, slot) && !slot->alone && !slot->unread && !slot->lost.why &&
-	       !unc_slot_span(s, slot)->total.time.idle &&
+	return is_clock(s, slot) && !slot->alone &&
+	       !unc_units_stops_clock(s, unc_slot_unit(s, slot)) && !slot->unread &&
+	       !slot->lost.why && !unc_slot_span(s, slot)->total.time.idle &&
 	       s->wanted[slot->instance].proof != UNC_STANDS;
 }
 

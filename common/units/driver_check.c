@@ -36,7 +36,8 @@ static bool open_clock(struct unc_units *s, size_t i, struct unc_kernel_group **
 	const struct unc_platform *p = s->platform;
 	struct unc_kernel_code code;
 
-	if (!p->kernel[i].pmus || !find_clock(s, p->instances.unit[i].type, &code) ||
+	if (!p->kernel[i].pmus || unc_units_stops_clock(s, &p->instances.unit[i]) ||
+	    !find_clock(s, p->instances.unit[i].type, &code) ||
 	    !(p->kernel[i].pmus >> code.pmu & 1))
 		return false;
 	struct unc_kernel_event event = {code.config, code.config1, code.config2};

@@ -41,8 +41,9 @@ int unc_units_prove(struct unc_units *, const struct unc_unit_methods *self, siz
 int unc_units_prove_full(struct unc_units *, size_t first, struct unc_error *err);
 int unc_units_prove_again(struct unc_units *, const struct unc_unit_methods *self, size_t first,
 			  enum unc_check_kind, struct unc_error *err);
-/* Whether a type has a clock, without which no 0 can be proven; whether units are of one type on one
- * socket. */
+/* Whether something that counts on a unit now stops its clock; whether a type has one, without which no
+ * 0 can be proven; whether units are of one type on one socket. */
+bool unc_units_stops_clock(const struct unc_units *, const struct unc_instance *);
 bool unc_type_has_clock(const struct unc_table *, unsigned type);
 bool unc_units_are_kin(const struct unc_instance *, const struct unc_instance *);
 /* Nothing shows whether a unit counts: UNC_UNSHOWN, or UNC_DARK until, after a look, one of its type on

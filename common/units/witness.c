@@ -149,6 +149,16 @@ void unc_units_stand_first(struct unc_units *s, const struct unc_unit_methods *b
 
 /* ---- which clock */
 
+bool unc_units_stops_clock(const struct unc_units *s, const struct unc_instance *unit)
+{
+	int k = unc_units_wanted(s, unit)->head;
+
+	while (k != UNC_END && !(s->platform->table->event[s->slot[k].code.event].stops &&
+				 unc_units_active(s, &s->slot[k])))
+		k = s->slot[k].next;
+	return k != UNC_END;
+}
+
 const struct unc_code *unc_clock_code(struct unc_units *s, const struct unc_tbl_event *event)
 {
 	const struct unc_table *t = s->platform->table;
@@ -257,6 +267,8 @@ static void find_witness(struct unc_units *s, struct witness *w)
 	const struct unc_table *t = s->platform->table;
 	const struct unc_range *events = &t->type[w->unit->type].events;
 
+	if (w->claim && unc_units_stops_clock(s, w->unit))
+		return;
 	for (int spare = 0; spare < 2; spare++)
 		for (uint32_t i = events->first; i < events->first + events->n && !w->kind; i++) {
 			const struct unc_tbl_event *event = &t->event[i];
