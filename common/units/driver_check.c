@@ -137,13 +137,20 @@ static enum unc_proof prove_type(struct unc_units *s, const struct unc_instance 
 	return unc_type_has_clock(t, u->type) || proof == UNC_STANDS ? proof : UNC_COUNTS;
 }
 
+static bool is_passed(const struct unc_kernel_unit *unit)
+{
+	return unit->place[unit->pmus & 1 ? 0 : 1].passed;
+}
+
 void unc_driver_prove_full(struct unc_units *s, const struct unc_unit_methods *self, size_t first)
 {
 	for (size_t i = first; i < s->n_claims; i++) {
 		const struct unc_claim *u = &s->claim[i];
 		struct unc_wanted *w = unc_units_wanted(s, u->instance);
 
+		/* What the broker opens keeps its counter from the events that come next. */
 		if (u->by == self && is_first(s, first, i) && !w->ran &&
+		    !is_passed(&s->platform->kernel[unc_units_number(s, u->instance)]) &&
 		    u->n_counters >= s->platform->table->type[u->instance->type].n_counters)
 			w->ran =
 				run_clocks(s, u->instance->socket, u->instance->type) == UNC_COUNTS;
