@@ -103,10 +103,11 @@ static void test_next(void)
 {
 	static const struct {
 		int family, model;
-		const char *nearest;
+		const char *sentence;
 	} rows[] = {
-		{6, 0xd2, "; the nearest by family and model is Emerald Rapids (emerald-rapids);"},
+		{6, 0xd2, " has no uncore monitors that are known here; there are tables for "},
 		{19, 0x77, " has no uncore monitors that are known here; there are tables for "},
+		{19, 0x01, " Diamond Rapids: no table yet ("}, /* known by name (cpus.tbl) */
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -116,7 +117,7 @@ static void test_next(void)
 		next_machine(rows[i].family, rows[i].model);
 		CHECK_NUMBER(doctor(), 1);
 		CHECK_TEXT(strchr(said, '\n') + 1, all);
-		CU_ASSERT_PTR_NOT_NULL(strstr(said, rows[i].nearest));
+		CU_ASSERT_PTR_NOT_NULL(strstr(said, rows[i].sentence));
 		end();
 	}
 }

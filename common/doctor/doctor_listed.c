@@ -4,6 +4,7 @@
  * its first table can begin as a copy. Nothing but these tables, and what tells where they are, is read.
  */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,11 +167,28 @@ static int read_listed(struct listed *l, struct unc_bus *bus, struct unc_error *
 	return rc;
 }
 
+/* Of the CPUs of this family, the one with the nearest model: where tables name a kind alike. */
+static bool find_relative(const struct unc_topology *top, struct unc_table *out)
+{
+	struct unc_table t;
+	int best = INT_MAX;
+
+	for (size_t i = 0; strcmp(top->vendor, "GenuineIntel") == 0 && unc_table_built(i, &t); i++)
+		for (unsigned k = 0; t.cpuid->family == top->family && k < t.cpuid->n_models; k++) {
+			int far = abs(t.cpuid->models[k] - top->model);
+
+			if (far < best)
+				*out = t;
+			best = far < best ? far : best;
+		}
+	return best < INT_MAX;
+}
+
 static void put_nearest_first(struct listed *l)
 {
 	struct unc_table nearest;
 
-	if (!unc_table_nearest(&l->d->topo, &nearest))
+	if (!find_relative(&l->d->topo, &nearest))
 		return;
 	for (size_t i = 0; i < l->n_tables; i++)
 		if (l->table[i]->id == nearest.id) {

@@ -193,28 +193,11 @@ static bool table_of(const struct unc_table_set *set, const struct unc_topology 
 	return false;
 }
 
-bool unc_table_nearest(const struct unc_topology *top, struct unc_table *out)
-{
-	struct unc_table t;
-	int best = INT_MAX;
-
-	for (size_t i = 0; strcmp(top->vendor, "GenuineIntel") == 0 && unc_table_built(i, &t); i++)
-		for (unsigned k = 0; t.cpuid->family == top->family && k < t.cpuid->n_models; k++) {
-			int far = abs(t.cpuid->models[k] - top->model);
-
-			if (far < best)
-				*out = t;
-			best = far < best ? far : best;
-		}
-	return best < INT_MAX;
-}
-
 static int table_by_cpu(const struct unc_table_set *set, const struct unc_topology *top,
 			struct unc_table *out, struct unc_error *err)
 {
 	const char *simulates = "";
-	char names[400], cpu[120], near[160] = "";
-	struct unc_table nearest;
+	char names[400], cpu[120];
 
 	if (table_of(set, top, out))
 		return 0;
@@ -230,13 +213,10 @@ static int table_by_cpu(const struct unc_table_set *set, const struct unc_topolo
 					"UNCORE_SIM=%s simulates one",
 					unc_tbl_str(out, out->known[i].title), cpu, names,
 					simulates);
-	if (unc_table_nearest(top, &nearest))
-		snprintf(near, sizeof(near), "; the nearest by family and model is %s (%s)",
-			 unc_tbl_str(&nearest, nearest.title), unc_tbl_str(&nearest, nearest.name));
 	return unc_fail(err, UNC_ERR_UNAVAILABLE,
-			"this CPU (%s) has no uncore monitors that are known here%s; there are "
+			"this CPU (%s) has no uncore monitors that are known here; there are "
 			"tables for %s, and UNCORE_SIM=%s simulates one",
-			cpu, near, names, simulates);
+			cpu, names, simulates);
 }
 
 /* Whether the site says that a unit does not exist. */

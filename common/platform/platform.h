@@ -96,8 +96,6 @@ const char *unc_platform_sim(const struct unc_options *, bool raised, const stru
 
 /* The tables that are compiled in, to be given to free(); n in *n. NULL: no memory. */
 const struct unc_table **unc_tables(size_t *n);
-/* Of those compiled in, the one with the nearest model of the same family. False: there is none. */
-bool unc_table_nearest(const struct unc_topology *, struct unc_table *out);
 #define UNC_EXAMPLE_CPU "emerald-rapids" /* of sentences; if it has no tables the last that has */
 
 /* "sandybridge-ep, emerald-rapids": the tables of a folder, or (NULL, or none) those compiled in. */
