@@ -546,6 +546,52 @@ static void test_names(void)
 	machine_close();
 }
 
+static char links[512];
+
+static int tell_link(void *user, const struct unc_device *device)
+{
+	size_t n = strlen(links);
+
+	(void)user;
+	snprintf(links + n, sizeof(links) - n, "%s%s %s %.0f", n ? "; " : "", device->address,
+		 device->link, device->link_bytes);
+	return 0;
+}
+
+static void negotiated(const char *port, const char *speed, const char *width)
+{
+	fake_text(fake_path(&root, "/sys/bus/pci/devices/%s/current_link_speed", port), speed);
+	fake_text(fake_path(&root, "/sys/bus/pci/devices/%s/current_link_width", port), width);
+}
+
+/* The link of the root port, not of the device behind a switch. Bytes: PCI Express Base Specification, 32 GT/s x
+ * 16 lanes x 128/130 / 8; 5 GT/s x 4 lanes x 8/10 / 8. The forms of the files: Linux pci-sysfs.c,
+ * pci_speed_string(). */
+static void test_links(void)
+{
+	begin(ICELAKE);
+	die(0, 0, "0000:16\n");
+	bridge("pci0000:16/0000:16:02.0");
+	negotiated("0000:16:02.0", "32.0 GT/s PCIe\n", "16\n");
+	bridge("pci0000:16/0000:16:02.0/0000:17:00.0");
+	negotiated("0000:17:00.0", "8.0 GT/s PCIe\n", "8\n");
+	device("pci0000:16/0000:16:02.0/0000:17:00.0/0000:18:00.0", "0x030200\n", NULL);
+	bridge("pci0000:16/0000:16:03.0");
+	negotiated("0000:16:03.0", "5.0 GT/s PCIe\n", "4\n");
+	device("pci0000:16/0000:16:03.0/0000:19:00.0", "0x010802\n", "nvme/nvme0");
+	bridge("pci0000:16/0000:16:04.0");
+	negotiated("0000:16:04.0", "Unknown\n", "0\n");
+	device("pci0000:16/0000:16:04.0/0000:20:00.0", "0x010802\n", "nvme/nvme1");
+	bridge("pci0000:16/0000:16:05.0");
+	device("pci0000:16/0000:16:05.0/0000:21:00.0", "0x010802\n", "nvme/nvme2");
+	machine_open();
+	*links = '\0';
+	CHECK_NUMBER(unc_unit_devices(platform, unit("iio", 0, 0), tell_link, NULL), 0);
+	CHECK_TEXT(links, "0000:18:00.0 gen5 x16 63015384615; 0000:19:00.0 gen2 x4 2000000000; "
+			  "0000:20:00.0  0; 0000:21:00.0  0");
+	machine_close();
+}
+
 static void test_icelake(void)
 {
 	begin(ICELAKE);
@@ -592,6 +638,7 @@ int main(void)
 		{"Ice Lake-SP", test_icelake},
 		{"Snow Ridge", test_snow_ridge},
 		{"names of models, virtual functions", test_names},
+		{"links of root ports", test_links},
 		{"a simulated machine", test_simulated},
 		{"by an MSR", test_msr},
 		{"by bytes beside the UBox", test_bytes},

@@ -280,10 +280,48 @@ static bool find_ports(const struct walk *w, const char *link, unsigned *ports)
 	return true;
 }
 
+/* The root port of a function, by its link: the last function on a root bus ("/pci10000:00/..." of a VMD). */
+static void find_root_port(const char *link, char port[32])
+{
+	const char *root = link;
+
+	for (const char *next = link; (next = strstr(next, "/pci")) != NULL; next++)
+		root = next;
+	root = strchr(root + 1, '/');
+	snprintf(port, 32, "%.*s", root ? (int)strcspn(root + 1, "/") : 0, root ? root + 1 : "");
+}
+
+/* What a link moves: its transfers carry 8 of 10 bits up to 5 GT/s, 128 of 130 up to 32 GT/s, and from then on 242
+ * of 256 bytes (PCI Express Base Specification). */
+static void find_link(const struct walk *w, const char *way, struct unc_device *out, char text[32])
+{
+	static const struct {
+		double transfers, share; /* 10^9 per second and lane */
+	} generation[] = {{2.5, 0.8},        {5, 0.8},          {8, 128 / 130.0},
+			  {16, 128 / 130.0}, {32, 128 / 130.0}, {64, 242 / 256.0}};
+	char port[32], speed[32], width[16];
+	double transfers;
+	unsigned lanes;
+
+	find_root_port(way, port);
+	if (unc_fs_text(w->tree, speed, sizeof(speed), "%s/%s/current_link_speed", functions,
+			port) < 0 ||
+	    unc_fs_text(w->tree, width, sizeof(width), "%s/%s/current_link_width", functions,
+			port) < 0)
+		return;
+	transfers = strtod(speed, NULL); /* "32.0 GT/s PCIe" */
+	lanes = (unsigned)strtoul(width, NULL, 10);
+	for (unsigned i = 0; i < sizeof(generation) / sizeof(generation[0]) && lanes; i++)
+		if (transfers == generation[i].transfers) {
+			snprintf(text, 32, "gen%u x%u", i + 1, lanes);
+			out->link_bytes = transfers * 1e9 / 8 * generation[i].share * lanes;
+		}
+}
+
 static int tell(const struct walk *w, const char *address)
 {
 	struct unc_device device = {.size = sizeof(device), .address = address};
-	char link[4096], names[256] = "", model[160], physical[32] = "";
+	char link[4096], names[256] = "", model[160], physical[32] = "", lanes[32] = "";
 
 	if (!unc_fs_link(w->tree, link, sizeof(link), "%s/%s", functions, address) ||
 	    !find_ports(w, link, &device.ports) || is_bridge(w->tree, address))
@@ -297,6 +335,8 @@ static int tell(const struct walk *w, const char *address)
 	device.names = names;
 	device.model = model;
 	device.function_of = physical;
+	device.link = lanes;
+	find_link(w, link, &device, lanes);
 	return w->fn(w->user, &device);
 }
 

@@ -43,7 +43,7 @@ enum kind { BRIDGE, NETWORK, DISK, GPU, VMD, OTHER };
 static void put(const struct stack *s, const char *address, const char *file, const char *format,
 		unsigned value)
 {
-	char path[96], text[32];
+	char path[160], text[32];
 
 	snprintf(path, sizeof(path), "sys/bus/pci/devices/%s/%s", address, file);
 	snprintf(text, sizeof(text), format, value);
@@ -106,6 +106,8 @@ static void port(struct stack *s, unsigned number, char *way, size_t size)
 	snprintf(way, size, "0000:%02x:%02x.0", s->bus,
 		 s->type->port_zero + first_of(s->type) + number);
 	add(s, way, BRIDGE, 0x8086, 0x352a);
+	put(s, way, "current_link_speed", "%u.0 GT/s PCIe\n", 32);
+	put(s, way, "current_link_width", "%u\n", number ? 4 : 16);
 	strncat(way, "/", size - strlen(way) - 1);
 	s->below++;
 }

@@ -2,6 +2,7 @@
 #include "series.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,7 +67,47 @@ struct stack {
 	struct number *first, *end;
 };
 
-/* Functions without a driver are told by their addresses. */
+/* "H100 SXM5 80GB" of "NVIDIA Corporation GH100 [H100 SXM5 80GB]": by which people know it. */
+static char *product(const char *model)
+{
+	const char *open = strrchr(model, '['), *end = open ? strchr(open, ']') : NULL;
+
+	return end ? must_print("%.*s", (int)(end - open - 1), open + 1) : must_print("%s", model);
+}
+
+/* A device without a driver's name, by its model; several in a row of one model are counted. */
+static void add_model(struct number *n, const char *model)
+{
+	char *name = product(model);
+	const char *last = n->device ? n->device + n->last : "";
+	bool again = n->alike && strlen(last) >= strlen(name) &&
+		     strcmp(last + strlen(last) - strlen(name), name) == 0;
+
+	n->alike = again ? n->alike + 1 : 1;
+	if (again)
+		n->device[n->last] = '\0';
+	else if (n->device)
+		n->device = must_add(n->device, ", ");
+	if (!again)
+		n->last = n->device ? strlen(n->device) : 0;
+	n->device = n->device ? n->device : must_print("%s", "");
+	n->device = again ? must_add(n->device, "%u x %s", n->alike, name)
+			  : must_add(n->device, "%s", name);
+	free(name);
+}
+
+/* Whether bytes of the port go over its link: both count payload in one direction. */
+static void set_link(struct number *n, const struct unc_device *device)
+{
+	const struct unc_metric *metric = n->item.metric;
+
+	if (!device->link[0] || !metric || strcmp(metric->unit, "bytes") != 0)
+		return;
+	snprintf(n->link, sizeof(n->link), "%s", device->link);
+	n->peak = device->link_bytes;
+}
+
+/* A virtual function without a driver's name is told by its address, as is one of an unknown model. */
 static int add_label(void *user, const struct unc_device *device)
 {
 	const struct stack *stack = user;
@@ -80,6 +121,12 @@ static int add_label(void *user, const struct unc_device *device)
 		    item->at.socket != stack->unit->socket || item->at.index != stack->unit->index)
 			continue;
 		n->below++;
+		set_link(n, device);
+		if (!device->names[0] && device->model[0] && !device->function_of[0]) {
+			add_model(n, device->model);
+			continue;
+		}
+		n->alike = 0;
 		for (size_t length; *name; name += length + (name[length] != '\0')) {
 			length = strcspn(name, ",");
 			n->device = must_add(n->device, "%s%.*s", n->device ? " " : "", (int)length,
@@ -123,7 +170,7 @@ bool series_devices(struct series *s, const struct number **which)
 	for (size_t i = 0; i < s->n; i++) {
 		before[i] = s->number[i].device;
 		s->number[i].device = NULL;
-		s->number[i].below = 0;
+		s->number[i].below = s->number[i].alike = 0;
 	}
 	label_devices(s, 0);
 	for (size_t i = 0; i < s->n; i++) {

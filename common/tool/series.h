@@ -29,7 +29,10 @@ struct number {
 	int id;         /* of the session; -1: the library knows no such name here, and `why` */
 	char *device;   /* what is below its port, "mlx5_0 mlx5_1"; NULL: nothing that is known */
 	unsigned below; /* how many devices these are */
-	double peak; /* what the memory that it is about can move in a second; 0: no such thing */
+	size_t last;    /* where the last of them stands in `device`, */
+	unsigned alike; /* which is so many of one model */
+	char link[32];  /* of its port, "gen5 x16" */
+	double peak;    /* bytes per second that the memory or the link can move; 0: not known */
 
 	/* what the last read gave */
 	bool valid;

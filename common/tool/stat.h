@@ -14,6 +14,7 @@
 struct stat_line {
 	char *label;
 	size_t first, n; /* in the series */
+	size_t text;     /* where the numbers of its text begin there */
 };
 
 struct stat_job {

@@ -19,11 +19,11 @@ static bool has_line(const struct stat_job *job, const char *label)
 	return i < job->n_lines;
 }
 
-/* A line of the numbers from `first` on. */
-static void add_line(struct stat_job *job, const char *label, size_t first, size_t n)
+/* A line of the numbers from `first` on, one of those of a text. */
+static void add_line(struct stat_job *job, const char *label, size_t text, size_t first, size_t n)
 {
 	job->line = must_grow(job->line, job->n_lines, sizeof(*job->line));
-	job->line[job->n_lines++] = (struct stat_line){must_print("%s", label), first, n};
+	job->line[job->n_lines++] = (struct stat_line){must_print("%s", label), first, n, text};
 }
 
 /* What is neither event nor metric: a group's name belongs to -g. */
@@ -47,7 +47,7 @@ static int add_unknown(struct stat_job *job, const char *text, const char *reaso
 		return 0;
 	series_add_unknown(&job->series, text, reason);
 	job->series.number[n].told = true;
-	add_line(job, text, n, 1);
+	add_line(job, text, n, n, 1);
 	return 0;
 }
 
@@ -96,7 +96,7 @@ static int add_item(struct stat_job *job, const char *text, enum stat_origin ori
 			       ? add_unknown(job, text, unc_session_error(job->series.session))
 			       : series_error(&job->series, rc);
 	if (!each_line)
-		add_line(job, name, first, job->series.n - first);
+		add_line(job, name, first, first, job->series.n - first);
 	for (size_t i = first; i < job->series.n; i++) {
 		struct number *c = &job->series.number[i];
 		const char *below = series_below(c, places);
@@ -107,7 +107,7 @@ static int add_item(struct stat_job *job, const char *text, enum stat_origin ori
 			name_device(c, text);
 		c->told = origin == OF_GROUP_LACKING;
 		if (each_line && !again)
-			add_line(job, label, n, 1);
+			add_line(job, label, first, n, 1);
 		free(label);
 		if (again)
 			free(c->device); /* the report has it already */

@@ -90,7 +90,7 @@ static const char *percent_of_peak(char buf[CELL_MAX], const struct number *c, d
 	return buf;
 }
 
-/* "32.4 % of 307.20 GB/s" */
+/* "32.4 % of 307.20 GB/s", "4.2 % of gen5 x16" */
 static const char *peak_text(char buf[CELL_MAX], const struct number *c, double seconds)
 {
 	char peak[CELL_MAX];
@@ -98,7 +98,8 @@ static const char *peak_text(char buf[CELL_MAX], const struct number *c, double 
 
 	if (n == 0)
 		return "";
-	snprintf(buf + n, CELL_MAX - n, " of %s", scaled(peak, c->peak, "B/s"));
+	snprintf(buf + n, CELL_MAX - n, " of %s",
+		 c->link[0] ? c->link : scaled(peak, c->peak, "B/s"));
 	return buf;
 }
 
@@ -213,8 +214,27 @@ static void list_overflow(struct stat_job *job)
 	free(label);
 }
 
+/* Ports by what they move, within each metric. */
+static void sort_ports(struct stat_job *job)
+{
+	for (size_t i = 1; i < job->n_lines; i++)
+		for (size_t k = i; k > 0; k--) {
+			const struct number *above = &job->series.number[job->line[k - 1].first],
+					    *one = &job->series.number[job->line[k].first];
+			struct stat_line line = job->line[k];
+
+			if (job->line[k - 1].text != line.text ||
+			    (above->valid && (!one->valid || above->value >= one->value)))
+				break;
+			job->line[k] = job->line[k - 1];
+			job->line[k - 1] = line;
+		}
+}
+
 static void list_report(struct stat_job *job)
 {
+	if (job->args->per_device)
+		sort_ports(job);
 	for (size_t i = 0; i < job->n_lines; i++) {
 		list_line(job, job->line[i].label);
 		for (size_t k = 0; k < job->columns; k++)
