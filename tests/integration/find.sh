@@ -23,7 +23,7 @@ first()
 
 json()
 {
-	jq -e "$1" "$tmp/out" >/dev/null
+	[ -s "$tmp/out" ] && jq -e "$1" "$tmp/out" >/dev/null
 }
 
 cpu=emerald-rapids # CAS_COUNT, TOR_INSERTS and what they count: Intel 817509-001

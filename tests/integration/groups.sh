@@ -15,7 +15,7 @@ refused() # STATUS TEXT
 
 json()
 {
-	jq -e "$@" "$tmp/out" >/dev/null
+	[ -s "$tmp/out" ] && jq -e "$@" "$tmp/out" >/dev/null
 }
 
 sed -n 's/^group \([A-Z0-9_]*\) .*/\1/p' "$SRCDIR/eventtables/groups.tbl" >"$tmp/groups"
