@@ -546,6 +546,22 @@ static void test_names(void)
 	machine_close();
 }
 
+/* libpci would end the process at such a file. */
+static void test_broken_names(void)
+{
+	begin(SKYLAKE);
+	die(1, 0, "0000:16\n");
+	fake_text(fake_path(&root, "/usr/share/misc/pci.ids"), "15b3  Mellanox\n\t101d\nx\n");
+	bridge("pci0000:16/0000:16:00.0");
+	device("pci0000:16/0000:16:00.0/0000:17:00.0", "0x020000\n", "infiniband/mlx5_0");
+	device("pci0000:16/0000:16:00.0/0000:17:00.1", "0x020000\n", NULL);
+	machine_open();
+	*models = '\0';
+	CHECK_NUMBER(unc_unit_devices(platform, unit("iio", 0, 1), tell_model, NULL), 0);
+	CHECK_TEXT(models, " ;  ");
+	machine_close();
+}
+
 static char links[512];
 
 static int tell_link(void *user, const struct unc_device *device)
@@ -638,6 +654,7 @@ int main(void)
 		{"Ice Lake-SP", test_icelake},
 		{"Snow Ridge", test_snow_ridge},
 		{"names of models, virtual functions", test_names},
+		{"a broken pci.ids", test_broken_names},
 		{"links of root ports", test_links},
 		{"a simulated machine", test_simulated},
 		{"by an MSR", test_msr},

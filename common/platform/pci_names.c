@@ -1,65 +1,106 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The names that libpci gives functions, from the file that it takes them from: pci.ids. */
-#include <stdio.h>
-#include <stdlib.h>
+/* Names of PCI functions by libpci, which nothing else of the library needs. */
+#include "platform/pci_names.h"
+
+#ifdef HAVE_LIBPCI
+#include <dlfcn.h>
+#include <limits.h>
+#include <pci/pci.h>
+#include <setjmp.h>
 #include <string.h>
 
 #include "host/fs.h"
-#include "platform/pci_names.h"
 
-enum { MOST = 16 << 20 };
+/* libpci ends its process at a broken pci.ids or without memory, unless its error function does not return. That
+ * function is given no context. */
+static _Thread_local jmp_buf *failed;
 
-void unc_pci_names_read(const struct unc_fs *fs, struct unc_pci_names *names)
+static void PCI_NONRET fail(char *text, ...)
 {
-	/* Debian, Fedora */
-	static const char *const paths[] = {"/usr/share/misc/pci.ids", "/usr/share/hwdata/pci.ids"};
-	size_t size;
-	int fd = -1;
+	(void)text;
+	longjmp(*failed, 1);
+}
 
-	names->text = NULL;
-	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]) && fd < 0; i++)
-		if ((fd = unc_fs_regular(fs, "%s", paths[i])) >= 0 &&
-		    unc_fs_rest(fd, paths[i], MOST, &names->text, &size, NULL) < 0)
-			names->text = NULL;
+static void ignore(char *text, ...)
+{
+	(void)text;
+}
+
+static void load(struct unc_pci_names *names)
+{
+	struct pci_access *(*alloc)(void);
+	char path[PATH_MAX];
+
+	names->tried = true;
+	if (names->fs && !unc_fs_is_real(names->fs) &&
+	    (unc_fs_path(names->fs, path, sizeof(path), "/usr/share/misc/pci.ids") < 0 ||
+	     !unc_fs_exists(names->fs, "/usr/share/misc/pci.ids")))
+		return;
+	names->library = dlopen("libpci.so.3", RTLD_NOW | RTLD_LOCAL);
+	if (!names->library)
+		return;
+	*(void **)&alloc = dlsym(names->library, "pci_alloc");
+	names->access = alloc ? alloc() : NULL;
+	if (!names->access)
+		return;
+	names->access->error = fail;
+	names->access->warning = names->access->debug = ignore;
+	if (names->fs && !unc_fs_is_real(names->fs)) {
+		void (*set_path)(struct pci_access *, char *, int);
+
+		*(void **)&set_path = dlsym(names->library, "pci_set_name_list_path");
+		set_path(names->access, strdup(path), 1);
+	}
 }
 
 void unc_pci_names_free(struct unc_pci_names *names)
 {
-	free(names->text);
-}
+	void (*cleanup)(struct pci_access *);
 
-/* The line that begins with this, from *at on and before one that begins with less indentation: its
- * name behind the number. */
-static const char *name_in(const char **at, const char *number)
-{
-	size_t n = strlen(number), tabs = strspn(number, "\t");
-
-	for (const char *line = *at; line && *line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		if (strncmp(line, number, n) == 0 && line[n] == ' ') {
-			*at = line + strcspn(line, "\n");
-			return line + n + strspn(line + n, " ");
-		}
-		if (*line && *line != '#' && *line != '\n' && strspn(line, "\t") < tabs)
-			break;
+	if (names->access) {
+		*(void **)&cleanup = dlsym(names->library, "pci_cleanup");
+		cleanup(names->access);
 	}
-	return NULL;
+	if (names->library)
+		dlclose(names->library);
 }
 
-bool unc_pci_name_of(const struct unc_pci_names *names, unsigned vendor, unsigned device, char *buf,
+void unc_pci_name_of(struct unc_pci_names *names, unsigned vendor, unsigned device, char *buf,
 		     size_t size)
 {
-	const char *at = names->text, *of_vendor, *of_device;
-	char number[8];
+	char *(*lookup)(struct pci_access *, char *, int, int, ...);
+	jmp_buf here;
 
 	*buf = '\0';
-	snprintf(number, sizeof(number), "%04x", vendor & 0xffff);
-	if (!at || !(of_vendor = name_in(&at, number)))
-		return false;
-	snprintf(number, sizeof(number), "\t%04x", device & 0xffff);
-	of_device = name_in(&at, number);
-	if (of_device)
-		snprintf(buf, size, "%.*s %.*s", (int)strcspn(of_vendor, "\n"), of_vendor,
-			 (int)strcspn(of_device, "\n"), of_device);
-	return of_device;
+	if (!names->tried)
+		load(names);
+	if (!names->access)
+		return;
+	*(void **)&lookup = dlsym(names->library, "pci_lookup_name");
+	failed = &here;
+	if (setjmp(here)) {
+		names->access = NULL; /* its memory is lost */
+		*buf = '\0';
+	} else if (lookup && !lookup(names->access, buf, (int)size,
+				     PCI_LOOKUP_VENDOR | PCI_LOOKUP_DEVICE | PCI_LOOKUP_NO_NUMBERS |
+					     PCI_LOOKUP_NO_HWDB,
+				     (int)vendor, (int)device)) {
+		*buf = '\0';
+	}
 }
+#else
+void unc_pci_names_free(struct unc_pci_names *names)
+{
+	(void)names;
+}
+
+void unc_pci_name_of(struct unc_pci_names *names, unsigned vendor, unsigned device, char *buf,
+		     size_t size)
+{
+	(void)names;
+	(void)vendor;
+	(void)device;
+	if (size)
+		*buf = '\0';
+}
+#endif

@@ -7,15 +7,17 @@
 
 struct unc_fs;
 
+/* libpci, loaded when the first name is asked for. */
 struct unc_pci_names {
-	char *text; /* NULL: there is no such file */
+	const struct unc_fs *fs; /* under whose root pci.ids is; NULL: libpci's own place */
+	bool tried;
+	void *library;
+	struct pci_access *access; /* NULL: there are no names */
 };
 
-/* fs: as unc_fs_regular(); NULL: of this system. */
-void unc_pci_names_read(const struct unc_fs *, struct unc_pci_names *);
 void unc_pci_names_free(struct unc_pci_names *);
-/* "Mellanox Technologies MT28908 Family [ConnectX-6]"; false, and "", if it is not known. */
-bool unc_pci_name_of(const struct unc_pci_names *, unsigned vendor, unsigned device, char *buf,
+/* "Mellanox Technologies MT28908 Family [ConnectX-6]"; "" if pci.ids does not have it, or libpci is missing. */
+void unc_pci_name_of(struct unc_pci_names *, unsigned vendor, unsigned device, char *buf,
 		     size_t size);
 
 #endif
