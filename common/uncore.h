@@ -1064,21 +1064,17 @@ typedef int (*unc_check_fn)(void *user, const struct unc_check *);
  */
 UNC_API int unc_doctor(const struct unc_options *options, unc_check_fn fn, void *user);
 
-typedef int (*unc_gathered_fn)(void *user, const char *what, size_t n);
-
 /*
- * Makes a file (a tar, which must not exist) of all that discovery and unc_doctor() read of the
- * machine, errors included, and of what the registers of its monitors hold: as `sysroot` of the
- * options it stands for the machine. Nothing else is taken: no name of a machine, user or program; what
- * has serial numbers is masked. It looks as unc_doctor() does, and writes what that writes. Of a
+ * Makes a text file (which must not exist) of all that discovery and unc_doctor() read of the
+ * machine, errors included, of the devices of PCIe stacks, and of what the registers of its monitors
+ * hold: as `sysroot` of the options it stands for the machine. Nothing else is taken: no name of a
+ * machine, user or program. It looks as unc_doctor() does, and writes what that writes. Of a
  * simulated machine the file has its description.
- * options: as for unc_doctor(). fn: called with what was taken, a group of it at a time, and how
- * much; non-zero ends the calls, and is returned; NULL: nobody is told.
+ * options: as for unc_doctor(). Returns 0, also where checks of the doctor have failed.
  * Errors: those of unc_doctor(); UNC_ERR_INVALID the machine is a dump already; UNC_ERR_IO the file
  * exists, or cannot be written; UNC_ERR_RANGE a text is too long. The sentence is in unc_open_error().
  */
-UNC_API int unc_gather(const struct unc_options *options, const char *file, unc_gathered_fn fn,
-		       void *user);
+UNC_API int unc_gather(const struct unc_options *options, const char *file);
 
 #ifdef __cplusplus
 }

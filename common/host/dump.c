@@ -14,7 +14,7 @@
 #include "base/grow.h"
 #include "host/fs.h"
 
-enum { MOST = 16 << 20, NAME_MOST = 99 /* of a tar */ };
+enum { MOST = 16 << 20 };
 
 struct unc_dump *unc_dump_new(void)
 {
@@ -86,7 +86,7 @@ struct unc_dump_entry *unc_dump_entry(struct unc_dump *dump, const char *path,
 	struct unc_dump_entry *entry = unc_dump_find(dump, path), **more;
 
 	path = relative(path);
-	if (entry || !*path || strlen(path) > NAME_MOST)
+	if (entry || !*path || strlen(path) >= PATH_MAX)
 		return entry;
 	if (!(more = unc_grow(dump->entry, dump->n, sizeof(struct unc_dump_entry *))))
 		return lacking(dump);
@@ -110,6 +110,7 @@ void unc_dump_put(struct unc_dump *dump, enum unc_dump_kind kind, const char *pa
 
 	if (!entry || entry->data)
 		return;
+	entry->kind = kind;
 	entry->taken = true;
 	entry->size = strlen(data);
 	dump->no_memory |= !(entry->data = strdup(data));
@@ -171,23 +172,12 @@ void unc_dump_take(struct unc_dump *dump, const char *root, const char *path)
 {
 	const char *name = path + strlen(root);
 	struct unc_dump_entry *entry;
-	char target[NAME_MOST + 1];
 	struct stat st;
-	ssize_t n;
 	int error = lstat(path, &st) < 0 ? errno : 0;
 
 	name = relative(name);
 	if (is_private(name) || error == ENOENT || error == ENOTDIR)
 		return;
-	if (!error && S_ISLNK(st.st_mode) && strncmp(name, "proc/self/ns/", 13) == 0) {
-		n = readlink(path, target, NAME_MOST);
-		if (n > 0 && (entry = unc_dump_entry(dump, name, UNC_DUMP_LINK)) && !entry->taken) {
-			entry->taken = true;
-			entry->data = strndup(target, (size_t)n);
-			entry->size = (size_t)n;
-		}
-		return;
-	}
 	if (!error && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
 		unc_dump_entry(dump, name, UNC_DUMP_FOLDER);
 		return;

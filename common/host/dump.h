@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A dump of a machine: the files below its root that were read, with what was read of them, as a tar
- * file. It is filled while a root is used (fs.h), and stands in for that root later: in memory,
- * nothing is unpacked. Of a device (/dev/cpu/N/msr, /dev/mem, configuration space) it has the values
- * that were read, place by place; no other place can be read. A file that is not in it is one that
- * does not exist.
+ * A machine as one text file: the files below its root that were read, with what was read of them. It is
+ * filled while a root is used (fs.h), and stands in for that root later, in memory. Of a device
+ * (/dev/cpu/N/msr, /dev/mem, configuration space) it has the values that were read, place by place; no
+ * other place can be read. A file that is not in it is one that does not exist. Names of persons and
+ * machines are left out (doctor/gather.c). Its lines, of which the order does not matter:
  *
- * The tar has files as they are but for names of persons and machines (dump.c), a folder for each
- * name of a folder that was listed, and
- *   libuncore-dump  first: "version 1", when, of which kernel; "simulated SPEC"; "hardware"
- *   PATH.values     of a device: "size N", then a line a place: OFFSET VALUE [LAST], where it has
- *                   changed since, or OFFSET ERRNO; "write OFFSET ERRNO" what came of a write
- *   errors          "read|write ERRNO PATH" of what could not be opened
+ *   uncore machine 1                    first
+ *   from DAY, Linux VERSION             hardware: it is no machine made of files; simulated SPEC
+ *   file PATH                           its lines follow, each behind a blank
+ *   dir PATH, link PATH TARGET
+ *   device PATH SIZE
+ *   value PATH OFFSET VALUE [LAST]      LAST: it has changed since; or an errno in place of VALUE
+ *   write PATH OFFSET ERRNO             what came of a write; OK: it was done
+ *   unreadable PATH ERRNO, unwritable PATH ERRNO    it could not be opened
+ *   end                                 last: a file without it was cut
  */
 #ifndef UNC_DUMP_H
 #define UNC_DUMP_H
@@ -87,10 +90,10 @@ int unc_dump_again(struct unc_dump_entry *, bool write, void *buf, size_t size, 
 /* A descriptor of a file that holds the same; -1 and errno. */
 int unc_dump_open(struct unc_dump *, const char *path, bool write);
 
-/* dump_tar.c. Makes the file, which must not exist. UNC_ERR_* with a sentence. */
+/* dump_text.c. Makes the file, which must not exist. UNC_ERR_* with a sentence. */
 int unc_dump_save(const struct unc_dump *, const char *file, struct unc_error *err);
-/* Reads a tar, or a folder with what was in one; *out is NULL if it is a folder, and no dump.
- * UNC_ERR_INVALID: it is no dump, or a broken one. */
+/* Reads it; *out is NULL if the path is a folder. UNC_ERR_NOT_FOUND: it is no such file; UNC_ERR_INVALID: with the
+ * line that is wrong. */
 int unc_dump_load(const char *path, struct unc_dump **out, struct unc_error *err);
 
 #endif

@@ -367,12 +367,16 @@ bool unc_fs_link(const struct unc_fs *fs, char *buf, size_t size, const char *fo
 			n = snprintf(buf, size, "%s", entry->data);
 		return n >= 0;
 	}
-	if (rc == 0 && fs->dump)
-		unc_dump_take(fs->dump, fs->prefix, path);
 	n = rc == 0 ? readlink(path, buf, size - 1) : -1;
-	if (n >= 0)
-		buf[n] = '\0';
-	return n >= 0;
+	if (n < 0)
+		return false;
+	buf[n] = '\0';
+	if (fs->dump) {
+		pthread_mutex_lock(&fs->dump->lock);
+		unc_dump_put(fs->dump, UNC_DUMP_LINK, path + strlen(fs->prefix), buf);
+		pthread_mutex_unlock(&fs->dump->lock);
+	}
+	return true;
 }
 
 /* ---- devices */

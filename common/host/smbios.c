@@ -214,30 +214,6 @@ static int add_all(struct inventory *v, unsigned type, adder *add, const uint8_t
 	return rc;
 }
 
-void unc_smbios_mask(uint8_t *table, size_t size)
-{
-	for (size_t at = 0, end; at + HEADER <= size; at = end) {
-		const uint8_t *kept[2];
-		struct structure d;
-
-		if (!(end = read_structure(table, at, size, &d))) {
-			memset(table + at, 0, size - at);
-			return;
-		}
-		kept[0] = (const uint8_t *)text_of(&d, LOCATOR);
-		kept[1] = (const uint8_t *)text_of(&d, BANK);
-		if (d.at[0] != MEMORY_ARRAY && d.at[0] != MEMORY_DEVICE)
-			memset(table + at + HEADER, 0, d.length - HEADER);
-		for (uint8_t *text = table + at + d.length; *text;) {
-			size_t n = strlen((char *)text);
-
-			if (d.at[0] != MEMORY_DEVICE || (text != kept[0] && text != kept[1]))
-				memset(text, 'X', n);
-			text += n + 1;
-		}
-	}
-}
-
 /* ---- channels */
 
 /* What names the channel of a slot: the locator or the bank without the number of the slot that it

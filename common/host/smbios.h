@@ -19,8 +19,6 @@ struct unc_smbios_memory {
  * not tell, and why; UNC_ERR_MEMORY. */
 int unc_smbios_memory(const uint8_t *table, size_t size, unsigned channels,
 		      struct unc_smbios_memory *out, struct unc_error *err);
-/* Leaves of a table only what the function above looks at: no serial number, no other text. */
-void unc_smbios_mask(uint8_t *table, size_t size);
 /* Of the machine under the root; also UNC_ERR_PERMISSION. */
 int unc_smbios_read(const struct unc_fs *, unsigned channels, struct unc_smbios_memory *out,
 		    struct unc_error *err);

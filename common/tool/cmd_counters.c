@@ -191,16 +191,6 @@ int cmd_doctor(struct unc_platform *none, const struct args *args)
 
 /* ---- gather */
 
-static int print_gathered(void *user, const char *what, size_t n)
-{
-	struct printer *p = user;
-
-	print_row(p);
-	print_integer(p, "n", "N", (long long)n);
-	print_text(p, "what", "WHAT", what);
-	return 0;
-}
-
 int cmd_gather(struct unc_platform *none, const struct args *args)
 {
 	struct unc_options options = {
@@ -210,12 +200,18 @@ int cmd_gather(struct unc_platform *none, const struct args *args)
 	if (strcmp(args->word[0], "-") == 0)
 		return bad_input("gather: needs the name of a file, not '-'");
 	print_start(&p, args, none);
-	print_list(&p, NULL, NO_TITLES, ">N|WHAT");
-	int rc = unc_gather(&options, args->word[0], print_gathered, &p);
+	print_list(&p, NULL, NO_TITLES, "FILE");
+	int rc = unc_gather(&options, args->word[0]);
 
+	if (rc == 0) {
+		print_row(&p);
+		print_text(&p, "file", "FILE", args->word[0]);
+	}
 	print_end(&p);
 	if (rc == 0)
-		print_also(&p, "", "\n%s describes this machine. Reports go to %s.", args->word[0],
+		print_also(&p, "",
+			   "\nThe file describes this machine. It is text: look at it before you "
+			   "send it. Reports go to %s.",
 			   UNC_REPORT_TO);
 	return library_error(rc, unc_open_error());
 }

@@ -62,14 +62,14 @@ static const struct command commands[] = {
 	 "start needs: in each space of registers and on each socket one control of a unit that "
 	 "nobody uses is written with the value that is in it. Notes are 'ok'. The exit status is "
 	 "1 if anything needed is missing."},
-	{"gather", cmd_gather, OPEN_NOTHING, REPORT | MACHINE, 1, 1, false, "FILE.tar",
+	{"gather", cmd_gather, OPEN_NOTHING, REPORT | MACHINE, 1, 1, false, "FILE",
 	 "save a description of this machine to a file, for a bug report",
-	 "FILE.tar gets what discovery and doctor read in /proc, /sys and /dev, and what the "
-	 "registers of monitors hold; what could not be read is there with the reason. It has no "
-	 "names of machines, users and programs; serial numbers are masked. What was taken is "
-	 "listed; 'tar tf FILE.tar' shows it. With UNCORE_SYSROOT=FILE.tar, or a folder with what "
-	 "is in it, units, doctor, counters, registers --values and decode show the recorded "
-	 "machine; nothing counts. It looks as doctor does, and writes what that writes."},
+	 "FILE gets what discovery and doctor read in /proc, /sys and /dev, the devices of PCIe "
+	 "stacks, and what the registers of monitors hold; what could not be read is there with "
+	 "the reason. It is text, without names of machines, users and programs. "
+	 "With UNCORE_SYSROOT=FILE units, doctor, counters, registers --values and decode "
+	 "show the recorded machine; nothing counts. It looks as doctor does, and writes what that "
+	 "writes."},
 	{"verify", cmd_verify, OPEN_NOTHING, REPORT | MACHINE | VERIFY, 0, 0, false, "",
 	 "check the counts of this machine against known memory traffic",
 	 "For about a minute a thread on each core reads a known number of bytes, and writes it "

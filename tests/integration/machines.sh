@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Machines that are broken or odd, and what the command must say of them: tests/machines/NAME/ has
-#   dump, dump.tar  what 'uncore gather' has made, unpacked or not; or
+#   gathered        what 'uncore gather' has made; or
 #   machine         a simulated one to gather from: what it is, then lines for the room's /control
 #   run             what is wrong or odd and what must be said of it, in a comment; and a script that prints just that, in which
 #                   `uncore` is the command on that machine
@@ -45,11 +45,9 @@ places()
 # The machine behind a folder, in $dump.
 find_dump()
 {
-	dump=$1/dump
-	[ -d "$dump" ] && return
-	dump=$1/dump.tar
+	dump=$1/gathered
 	[ -f "$dump" ] && return
-	dump=$dir/dump.tar
+	dump=$dir/gathered
 	rm -f "$dump"
 	start_machine "$(head -n 1 "$1/machine")"
 	sed 1d "$1/machine" >"$dir/lines"
