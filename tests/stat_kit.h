@@ -171,8 +171,6 @@ int unc_memory_peak(struct unc_platform *p, int socket, double *peak)
 
 /* ---- running it */
 
-static const char *columns = "80"; /* of the terminal */
-
 static char out[1 << 17], err[1 << 14];
 
 static void slurp(FILE *f, char *buf, size_t size)
@@ -210,7 +208,6 @@ static int run(const char *sim, const char *arguments)
 		for (char *word = strtok(text, " "); word && argc < 31; word = strtok(NULL, " "))
 			argv[argc++] = word;
 		setenv("UNCORE_SIM", sim, 1);
-		setenv("COLUMNS", columns, 1);
 		setenv("TZ", "HERE-1:30", 1); /* an hour and a half east of Greenwich */
 		dup2(fileno(files[0]), STDOUT_FILENO);
 		dup2(fileno(files[1]), STDERR_FILENO);

@@ -7,62 +7,35 @@
 #include "common/tool/print.h"
 #include "stat_kit.h"
 
-/* ---- columns */
+/* ---- intervals */
 
 static const char events[] = "-e imc.CAS_COUNT:RD";
 
-static void test_columns(void)
+/* 2 * (2.7e8 + 0.002e8) lines of 64 bytes a second: 34.59 GB/s */
+static void test_intervals(void)
 {
 	CHECK_NUMBER(run(snb, "-I 100 -d 0.3 -m memory_read_bytes -e cbo.CLOCKTICKS"), 0);
 	CHECK_TEXT(line(out, 3), "from 2001-09-09 03:16:40 +0130");
 	CHECK_TEXT(line(out, 4), "");
-	CHECK_TEXT(line(out, 5), "                           memory_        cbo.");
-	CHECK_TEXT(line(out, 6), "       clock      time  read_bytes  CLOCKTICKS");
-	CHECK_TEXT(line(out, 7), "                     s         B/s          /s");
-	CHECK_PART(line(out, 8), "03:16:40.100     0.100     ");
-	CHECK_PART(line(out, 8), " G      2.70 G");
-	CHECK_PART(line(out, 10), "03:16:40.300     0.300     ");
-	CHECK_NUMBER(count_of(out, "\n"), 10);
-}
-
-static void test_columns_of_sockets(void)
-{
-	CHECK_NUMBER(run(snb, "-I 1000 -d 1 --per-socket -e cbo.CLOCKTICKS"), 0);
-	CHECK_TEXT(line(out, 5), "                          cbo.        cbo.");
-	CHECK_TEXT(line(out, 6), "   clock      time  CLOCKTICKS  CLOCKTICKS");
-	CHECK_TEXT(line(out, 7), "                      socket 0    socket 1");
-	CHECK_TEXT(line(out, 8), "                 s          /s          /s");
-	CHECK_TEXT(line(out, 9), "03:16:41     1.000      2.70 G      2.70 G");
-}
-
-/* What does not fit is a list; names are wrapped more closely before that. */
-static void test_width(void)
-{
-	static const char command[] = "-I 1000 -d 1 -m memory_read_bytes,memory_write_bytes";
-
-	columns = "43"; /* 8 + 2 + 8, 2 + 10, 2 + 11 */
-	CHECK_NUMBER(run(snb, command), 0);
-	CHECK_TEXT(line(out, 5), "                       memory_      memory_");
-	CHECK_TEXT(line(out, 6), "   clock      time  read_bytes  write_bytes");
-	columns = "42";
-	CHECK_NUMBER(run(snb, command), 0);
-	CHECK_TEXT(line(out, 5), "                     memory_   memory_");
-	CHECK_TEXT(line(out, 6), "                       read_    write_");
-	CHECK_TEXT(line(out, 7), "   clock      time     bytes     bytes");
-	columns = "37";
-	CHECK_NUMBER(run(snb, command), 0);
-	CHECK_PART(line(out, 5), "   clock  time s  ");
-	CHECK_PART(line(out, 6), "03:16:41   1.000  memory_read_bytes   ");
-	/* 2 * (2.7e8 + 0.002e8) lines of 64 bytes */
+	CHECK_PART(line(out, 5), "       clock  time s  ");
+	CHECK_PART(line(out, 6), "03:16:40.100   0.100  memory_read_bytes  ");
 	CHECK_PART(line(out, 6), " bytes  34.59 GB/s");
-	CHECK_PART(line(out, 7), "03:16:41   1.000  memory_write_bytes  ");
-	columns = "80";
+	CHECK_PART(line(out, 7), "03:16:40.100   0.100  cbo.CLOCKTICKS     ");
+	CHECK_PART(line(out, 7), "  2.70 G/s");
+	CHECK_PART(line(out, 10), "03:16:40.300   0.300  ");
+	CHECK_NUMBER(count_of(out, "\n"), 11);
 	CHECK_NUMBER(run(snb, "-I 1000 -d 1 --per-unit -e cbo.CLOCKTICKS"), 0);
 	CHECK_NUMBER(count_of(out, "03:16:41   1.000  cbo"), 16);
-	columns = "0x20"; /* no number: as if it were not there, 80 */
-	CHECK_NUMBER(run(snb, command), 0);
-	CHECK_PART(line(out, 6), "read_bytes  write_bytes");
-	columns = "80";
+}
+
+static void test_intervals_of_sockets(void)
+{
+	CHECK_NUMBER(run(snb, "-I 1000 -d 1 --per-socket -e cbo.CLOCKTICKS"), 0);
+	CHECK_PART(line(out, 5), "   clock  time s  ");
+	CHECK_PART(line(out, 5), "socket 0  ");
+	CHECK_PART(line(out, 5), "socket 1");
+	CHECK_PART(line(out, 6), "03:16:41   1.000  cbo.CLOCKTICKS  ");
+	CHECK_NUMBER(count_of(line(out, 6), "  2.70 G/s"), 2);
 }
 
 static void test_titles_again(void)
@@ -72,14 +45,14 @@ static void test_titles_again(void)
 	snprintf(command, sizeof(command), "-I 1000 -d 60 %s", events);
 	CHECK_NUMBER(run(snb, command), 0);
 	CHECK_NUMBER(count_of(out, "clock"), 3); /* above the reports 1, 26, 51 */
-	CHECK_PART(line(out, 7 + 25 + 1), "imc.");
-	CHECK_PART(line(out, 7 + 25 + 3), "/s");
+	CHECK_PART(line(out, 5 + 25 + 1), "clock");
+	CHECK_PART(line(out, 5 + 25 + 2), "imc.CAS_COUNT:RD");
 	CHECK_NUMBER(count_of(out, "from 2001"), 1);
 	/* 20 h 43 min 20 s are left of the day */
 	snprintf(command, sizeof(command), "-I 3600000 -d 86400 %s", events);
 	CHECK_NUMBER(run(snb, command), 0);
 	CHECK_NUMBER(count_of(out, "clock"), 2);
-	CHECK_TEXT(line(out, 7 + 20 + 1), "2001-09-10");
+	CHECK_TEXT(line(out, 5 + 20 + 1), "2001-09-10");
 	CHECK_PART(out, "\n23:16:40  72000.000  ");
 	CHECK_PART(out, "\n00:16:40  75600.000  ");
 }
@@ -93,7 +66,7 @@ static void script_item(unsigned from, unsigned flags, const char *reason)
 }
 
 /* Marks stand beside the number that they are about. */
-static void test_marks_in_columns(void)
+static void test_marks(void)
 {
 	static const char partial[] = "sandybridge-ep,hide=imc3@1";
 	static const char command[] = "-I 1000 -d 3 -e imc.CAS_COUNT:RD,cbo.CLOCKTICKS";
@@ -101,19 +74,20 @@ static void test_marks_in_columns(void)
 	script_item(3, UNC_VALUE_VALID | UNC_VALUE_FRESH | UNC_VALUE_ESTIMATED,
 		    ""); /* 1: announced */
 	CHECK_NUMBER(run(partial, command), 0);
-	CHECK_PART(line(out, 8), " M  7/8      2.70 G");
-	CHECK_PART(line(out, 9), " M  7/8 33%      2.70 G");
+	CHECK_TEXT(strstr(line(out, 6), " M/s"), " M/s  7 of 8 units");
+	CHECK_TEXT(strstr(line(out, 8), " M/s"), " M/s  7 of 8 units, 33 %");
+	CHECK_TEXT(strstr(line(out, 9), "2.70 G"), "2.70 G/s");
 	script_item(3, UNC_VALUE_FRESH, "a sentence");
 	CHECK_NUMBER(run(partial, command), 0);
-	CHECK_PART(line(out, 9), "         -  7/8      2.70 G");
+	CHECK_PART(line(out, 8), " -              7 of 8 units");
 	CHECK_PART(err, "no value in 2 of 3 reports: a sentence");
 	script_item(3, UNC_VALUE_VALID | UNC_VALUE_FRESH | UNC_VALUE_ESTIMATED, "");
 	script.share = 0.004; /* is not nothing */
 	CHECK_NUMBER(run(partial, command), 0);
-	CHECK_PART(line(out, 9), " M  7/8 <1%      2.70 G");
+	CHECK_TEXT(strstr(line(out, 8), " M/s"), " M/s  7 of 8 units, <1 %");
 	script_item(3, UNC_VALUE_VALID | UNC_VALUE_FRESH | UNC_VALUE_INTERVAL_LATE, "why");
 	CHECK_NUMBER(run(partial, command), 0);
-	CHECK_PART(line(out, 9), " M  7/8 33% !      2.70 G");
+	CHECK_TEXT(strstr(line(out, 8), " M/s"), " M/s  7 of 8 units, 33 %, late");
 	script_item(2, UNC_VALUE_VALID | UNC_VALUE_FRESH | UNC_VALUE_LATE | UNC_VALUE_UNPROVEN,
 		    "why");
 	script.share = 1;
@@ -155,8 +129,8 @@ static void test_peak(void)
 	CHECK_NUMBER(count_of(out, " 17.29 GB/s  33.8 % of 51.20 GB/s"), 1);
 	script.peak = 51.2e9;
 	CHECK_NUMBER(run(snb, "-I 1000 -d 1 -m memory_read_bytes -e cbo.CLOCKTICKS"), 0);
-	CHECK_TEXT(line(out, 7), "                 s         B/s  of peak          /s");
-	CHECK_TEXT(line(out, 8), "03:16:41     1.000     34.59 G   33.8 %      2.70 G");
+	CHECK_PART(line(out, 6), " bytes  34.59 GB/s  33.8 % of 102.40 GB/s");
+	CHECK_NUMBER(count_of(line(out, 7), "%"), 0);
 	/* of fewer channels than the peak is of there is no share */
 	script.peak = 51.2e9;
 	CHECK_NUMBER(run("sandybridge-ep,hide=imc3@1", "-d 1"), 0);
@@ -381,11 +355,10 @@ static void test_json_texts(void)
 int main(void)
 {
 	static const struct suite_test tests[] = {
-		{"a column for each number", test_columns},
-		{"columns of sockets", test_columns_of_sockets},
-		{"what does not fit is a list", test_width},
+		{"intervals: each line has the time", test_intervals},
+		{"intervals of sockets", test_intervals_of_sockets},
 		{"titles every 25 reports, and when the day changes", test_titles_again},
-		{"marks in columns", test_marks_in_columns},
+		{"marks", test_marks},
 		{"rates of what accumulates", test_rates},
 		{"the share of what memory can move", test_peak},
 		{"-e and -m take either kind", test_either_kind},

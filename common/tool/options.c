@@ -42,11 +42,8 @@ static const struct option_row rows[] = {
 	 "What of it this CPU or machine does not have, 'uncore groups' tells, and -v on stderr."},
 	{COUNT, 'I', "interval", "MS", AT(interval),
 	 "a report every MS milliseconds, of that interval alone; without it, one at the end",
-	 "500ms or 0.5s is accepted, too. As text, a row with the time of day and a column for "
-	 "each "
-	 "number, where that fits "
-	 "COLUMNS, or the terminal, or 80 letters; else a list. In columns totals are rates. The "
-	 "titles come again on each screen of a terminal, else every 25 reports. The moments are "
+	 "500ms or 0.5s is accepted, too. As text, each line has the time of day. The titles come "
+	 "again on each screen of a terminal, else every 25 reports. The moments are "
 	 "counted from the start: a report that comes late shortens the next interval, not the "
 	 "series. The time and length shown are those measured. What remains at the end is "
 	 "reported if it is 10 milliseconds or longer and each pass was measured in it. Whether "

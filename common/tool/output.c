@@ -46,27 +46,13 @@ void table_line(struct table *t)
 	}
 }
 
-/* How many lines a cell has, and letters its longest. */
-static size_t lines_of(const char *text, size_t *width)
-{
-	size_t lines = 0;
-
-	*width = 0;
-	for (size_t n; text; text = text[n] ? text + n + 1 : NULL) {
-		n = strcspn(text, "\n");
-		*width = n > *width ? n : *width;
-		lines++;
-	}
-	return lines;
-}
-
 void table_put(struct table *t, size_t column, const char *text)
 {
 	char **cell = &t->cells[t->n_cells - t->columns + column];
 	size_t width;
 
 	*cell = must_add(*cell, "%s", text);
-	lines_of(*cell, &width);
+	width = strlen(*cell);
 	if (width > t->column[column].width)
 		t->column[column].width = width;
 }
@@ -86,33 +72,14 @@ size_t table_column(const struct table *t, const char *title)
 	abort();
 }
 
-/* Lines of the highest cell of a row. */
-static size_t height_of(const struct table *t, char *const cells[])
-{
-	size_t high = 1, width;
-
-	for (size_t i = 0; i < t->columns; i++) {
-		size_t lines = lines_of(cells[i], &width);
-
-		high = lines > high ? lines : high;
-	}
-	return high;
-}
-
-/* The line of a row that has `below` more below it. */
-static void print_cells(const struct table *t, char *const cells[], size_t below)
+static void print_line(const struct table *t, char *const cells[])
 {
 	int pad = 0; /* blanks due: not printed at the end of a line */
 
 	for (size_t i = 0; i < t->columns; i++) {
-		const char *text = cells[i] ? cells[i] : "";
-		size_t width, lines = lines_of(cells[i], &width);
-		bool right = t->column[i].right;
-
-		for (size_t skip = below + 1; skip < lines; skip++)
-			text = strchr(text, '\n') + 1;
-		int length = below < lines ? (int)strcspn(text, "\n") : 0;
+		int length = cells[i] ? (int)strlen(cells[i]) : 0;
 		int fill = (int)t->column[i].width - length;
+		bool right = t->column[i].right;
 
 		if (t->column[i].width == 0) /* a column that nothing stands in yet */
 			continue;
@@ -120,7 +87,7 @@ static void print_cells(const struct table *t, char *const cells[], size_t below
 			pad += fill + 2;
 			continue;
 		}
-		printf("%*s%.*s", pad + (right ? fill : 0), "", length, text);
+		printf("%*s%s", pad + (right ? fill : 0), "", cells[i]);
 		pad = 2 + (right ? 0 : fill);
 	}
 	putchar('\n');
@@ -129,8 +96,7 @@ static void print_cells(const struct table *t, char *const cells[], size_t below
 void table_print(struct table *t)
 {
 	for (size_t i = 0; i < t->n_cells; i += t->columns)
-		for (size_t below = height_of(t, t->cells + i); below-- > 0;)
-			print_cells(t, t->cells + i, below);
+		print_line(t, t->cells + i);
 	for (size_t i = 0; i < t->n_cells; i++)
 		free(t->cells[i]);
 	t->n_cells = 0;
@@ -138,21 +104,7 @@ void table_print(struct table *t)
 
 size_t table_lines(const struct table *t)
 {
-	size_t n = 0;
-
-	for (size_t i = 0; i < t->n_cells; i += t->columns)
-		n += height_of(t, t->cells + i);
-	return n;
-}
-
-size_t table_width(const struct table *t)
-{
-	size_t width = 0;
-
-	for (size_t i = 0; i < t->columns; i++)
-		if (t->column[i].width)
-			width += t->column[i].width + (width ? 2 : 0);
-	return width;
+	return t->n_cells / t->columns;
 }
 
 void table_free(struct table *t)
@@ -200,7 +152,8 @@ const char *percent_text(char buf[CELL_MAX], double share)
 	return buf;
 }
 
-const char *unit_text(const char *unit)
+/* How a unit of metrics is written behind numbers: "B/s" for "bytes_per_second". */
+static const char *unit_text(const char *unit)
 {
 	static const char *const text[][2] = {
 		{"hz", "Hz"},    {"bytes_per_second", "B/s"}, {"count_per_second", "/s"},

@@ -17,17 +17,15 @@ struct table *table_new(const char *columns);
 void table_titles(struct table *);
 /* A new, empty line. */
 void table_line(struct table *);
-/* Adds text to a cell of the last line. One of several lines stands on the last lines of its
- * row. */
+/* Adds text to a cell of the last line. */
 void table_put(struct table *, size_t column, const char *text);
 /* The column of a title, of which there must be one. */
 size_t table_column(const struct table *, const char *title);
 /* Prints the lines and forgets them; the widths only grow, so that later ones stay aligned. */
 void table_print(struct table *);
 void table_free(struct table *);
-/* Lines since they were printed; columns that the widest so far takes. */
+/* Lines since they were printed. */
 size_t table_lines(const struct table *);
-size_t table_width(const struct table *);
 
 /* "1,234,567" */
 const char *grouped(char buf[CELL_MAX], uint64_t value);
@@ -37,8 +35,6 @@ const char *scaled(char buf[CELL_MAX], double value, const char *unit);
 const char *with_unit(char buf[CELL_MAX], double value, const char *unit);
 /* "33", "99" at most: what is not whole is never shown as if it were; "<1" of what is less. */
 const char *percent_text(char buf[CELL_MAX], double share);
-/* How a unit of metrics is written behind numbers: "B/s" for "bytes_per_second". */
-const char *unit_text(const char *unit);
 /* A time of the day, local, as strftime() has it. */
 const char *clock_text(char buf[CELL_MAX], const char *format, const struct timespec *clock);
 /* "0-3" from a mask, "-" if it is empty. */

@@ -31,10 +31,8 @@ struct stat_job {
 	struct stat_line *line;
 	size_t n_lines;
 	struct table *table;
-	bool wide;           /* with intervals: it has a column for each number, */
-	size_t title_width;  /* ... and the titles are wrapped at this width */
-	size_t width, shown; /* of the terminal, and lines there since the titles */
-	char day[CELL_MAX];  /* when these were shown */
+	size_t shown;       /* lines on the terminal since the titles */
+	char day[CELL_MAX]; /* when these were shown */
 	/* what ended the interval of the next report; id -1: nothing */
 	struct unc_overflow overflow;
 	unsigned long reports; /* printed */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The command stat: its report as text. A list has a line for each number, or for those of all
- * sockets. With intervals it is a row for each, with a column for each number, where these fit.
+ * The command stat: its report as text, a list with a line for each number, or for those of all
+ * sockets.
  */
 #include <math.h>
 #include <stdio.h>
@@ -24,29 +24,6 @@ static const char *rate_measure(char buf[CELL_MAX], const struct number *c)
 	if (strcmp(unit, "bytes") == 0)
 		return "B/s";
 	snprintf(buf, CELL_MAX, "%s/s", strcmp(unit, "count") == 0 ? "" : unit);
-	return buf;
-}
-
-static const char *measure_text(char buf[CELL_MAX], const struct number *c)
-{
-	const char *rate = rate_measure(buf, c);
-
-	return *rate ? rate : c->item.metric ? unit_text(c->item.metric->unit) : "";
-}
-
-/* "99.43 G": as a rate, if it can be one. */
-static const char *short_text(char buf[CELL_MAX], const struct number *c, double seconds)
-{
-	char measure[CELL_MAX];
-	bool rate = *rate_measure(measure, c);
-
-	if (!c->valid || (rate && !(seconds > 0)))
-		return "-";
-	if (!rate && strcmp(c->item.metric->unit, "ratio") == 0)
-		return with_unit(buf, c->value, "ratio");
-	scaled(buf, rate ? c->value / seconds : c->value, "");
-	if (buf[strlen(buf) - 1] == ' ') /* neither prefix nor unit */
-		buf[strlen(buf) - 1] = '\0';
 	return buf;
 }
 
@@ -79,26 +56,16 @@ static const char *rate_text(char buf[CELL_MAX], const struct number *c, double 
 	return !c->valid || !*unit || !(seconds > 0) ? "" : scaled(buf, c->value / seconds, unit);
 }
 
-/* Of what the memory can move: "32.4 %" */
-static const char *percent_of_peak(char buf[CELL_MAX], const struct number *c, double seconds)
+/* Of what the memory or the link can move: "32.4 % of 307.20 GB/s", "4.2 % of gen5 x16" */
+static const char *peak_text(char buf[CELL_MAX], const struct number *c, double seconds)
 {
+	char peak[CELL_MAX];
+
 	if (!c->valid || c->said[PARTIAL] || !(c->peak > 0 && seconds > 0))
 		return "";
 	double rate = c->item.metric->kind == UNC_METRIC_TOTAL ? c->value / seconds : c->value;
 
-	snprintf(buf, CELL_MAX, "%.1f %%", 100 * rate / c->peak);
-	return buf;
-}
-
-/* "32.4 % of 307.20 GB/s", "4.2 % of gen5 x16" */
-static const char *peak_text(char buf[CELL_MAX], const struct number *c, double seconds)
-{
-	char peak[CELL_MAX];
-	size_t n = strlen(percent_of_peak(buf, c, seconds));
-
-	if (n == 0)
-		return "";
-	snprintf(buf + n, CELL_MAX - n, " of %s",
+	snprintf(buf, CELL_MAX, "%.1f %% of %s", 100 * rate / c->peak,
 		 c->link[0] ? c->link : scaled(peak, c->peak, "B/s"));
 	return buf;
 }
@@ -112,24 +79,22 @@ static const char *spread_text(char buf[CELL_MAX], uint64_t runs, double spread)
 	return buf;
 }
 
-/* What the number is less than it should be: "7 of 8 units, 33 %"; brief: "7/8 33%". */
-static const char *mark_text(char buf[CELL_MAX], const struct number *c, bool brief)
+/* What the number is less than it should be: "7 of 8 units, 33 %" */
+static const char *mark_text(char buf[CELL_MAX], const struct number *c)
 {
-	const char *between = brief ? " " : ", ";
 	char share[CELL_MAX];
 	int used = 0;
 
 	buf[0] = '\0';
 	if (c->said[PARTIAL])
-		used = snprintf(buf, CELL_MAX, brief ? "%u/%u" : "%u of %u units", c->units, c->of);
+		used = snprintf(buf, CELL_MAX, "%u of %u units", c->units, c->of);
 	if (c->valid && c->share < 1)
-		used += snprintf(buf + used, CELL_MAX - (size_t)used, brief ? "%s%s%%" : "%s%s %%",
-				 used ? between : "", percent_text(share, c->share));
+		used += snprintf(buf + used, CELL_MAX - (size_t)used, "%s%s %%", used ? ", " : "",
+				 percent_text(share, c->share));
 	for (enum mark k = UNPROVEN; k <= LATE; k++)
 		if (c->mark[k])
 			used += snprintf(buf + used, CELL_MAX - (size_t)used, "%s%s",
-					 used ? between : "",
-					 brief ? mark_words[k].letter : mark_words[k].key);
+					 used ? ", " : "", mark_words[k].key);
 	return buf;
 }
 
@@ -151,14 +116,13 @@ static const char *time_of_day(char buf[CELL_MAX], const struct stat_job *job)
 
 enum { CLOCK, TIME, NAME, FIRST };                 /* columns */
 enum { NUMBER, RATE, PEAK, SPREAD, MARK, SHARES }; /* ... from FIRST on, of each number */
-enum { PERCENT = RATE };                           /* in a row: of the peak */
 
 /* Columns in which nothing stands are not seen. */
-static struct table *new_table(const struct stat_job *job, size_t numbers)
+static struct table *new_table(const struct stat_job *job)
 {
 	char *columns = must_print("%s", job->interval > 0 ? ">clock|>time s|" : ">|>|");
 
-	for (size_t i = 0; i < numbers; i++)
+	for (size_t i = 0; i < job->columns; i++)
 		columns = job->args->per_socket ? must_add(columns, "|>socket %zu|>||>|", i)
 						: must_add(columns, "|>value|>||>|");
 	struct table *t = table_new(columns);
@@ -199,7 +163,7 @@ static void list_number(struct stat_job *job, size_t i, const struct number *c)
 	table_put(job->table, column + PEAK, peak_text(text, c, seconds));
 	if (c->valid)
 		table_put(job->table, column + SPREAD, spread_text(text, job->runs, c->spread));
-	table_put(job->table, column + MARK, mark_text(text, c, false));
+	table_put(job->table, column + MARK, mark_text(text, c));
 }
 
 static void list_overflow(struct stat_job *job)
@@ -245,122 +209,17 @@ static void list_report(struct stat_job *job)
 		list_overflow(job);
 }
 
-/* ---- a row */
-
-/* Letters of the next part of a name: up to a ':', or with the '.' or '_' behind it. */
-static size_t part_length(const char *name)
-{
-	size_t n = 1 + strcspn(name + 1, ":._");
-
-	return n + (name[n] == '.' || name[n] == '_');
-}
-
-/* The name in lines of at most `most` letters, where its parts are not longer than that. */
-static char *wrapped(const char *name, size_t most)
-{
-	size_t n = part_length(name), used = n;
-	char *text = must_print("%.*s", (int)n, name);
-
-	while (*(name += n)) {
-		n = part_length(name);
-		bool fits = used + n <= most;
-
-		text = must_add(text, "%s%.*s", fits ? "" : "\n", (int)n, name);
-		used = fits ? used + n : n;
-	}
-	return text;
-}
-
-/* A name, the socket, and what the number is, as wide as any of them. */
-static void put_title(struct stat_job *job, size_t line, size_t socket)
-{
-	size_t column = FIRST + SHARES * (line * job->columns + socket);
-	const struct number *c = stat_at(job, line, socket);
-	char *title = wrapped(job->line[line].label, job->title_width), measure[CELL_MAX] = "";
-
-	if (job->args->per_socket)
-		title = must_add(title, "\nsocket %zu", socket);
-	title = must_add(title, "\n%8s", c ? measure_text(measure, c) : "");
-	table_put(job->table, column + NUMBER, title);
-	if (c && c->peak > 0 && !c->said[PARTIAL])
-		table_put(job->table, column + PERCENT, "of peak");
-	free(title);
-}
-
-static void row_titles(struct stat_job *job)
-{
-	const char *sockets = job->args->per_socket ? "\n" : "";
-	char text[CELL_MAX];
-
-	table_line(job->table);
-	snprintf(text, sizeof(text), "clock%s\n", sockets);
-	table_put(job->table, CLOCK, text);
-	snprintf(text, sizeof(text), "time%s\n       s", sockets); /* a quarter of an hour */
-	table_put(job->table, TIME, text);
-	for (size_t i = 0; i < job->n_lines; i++)
-		for (size_t k = 0; k < job->columns; k++)
-			put_title(job, i, k);
-}
-
-static void row_report(struct stat_job *job)
-{
-	size_t column = FIRST;
-	char text[CELL_MAX];
-
-	table_line(job->table);
-	put_times(job);
-	for (size_t i = 0; i < job->n_lines; i++)
-		for (size_t k = 0; k < job->columns; k++, column += SHARES) {
-			const struct number *c = stat_at(job, i, k);
-
-			if (!c)
-				continue;
-			table_put(job->table, column + NUMBER, short_text(text, c, job->seconds));
-			table_put(job->table, column + PERCENT,
-				  percent_of_peak(text, c, job->seconds));
-			table_put(job->table, column + MARK, mark_text(text, c, true));
-		}
-}
-
-/* Whether a row fits, its names in fewer letters and more lines if need be. */
-static bool row_fits(struct stat_job *job, size_t width)
-{
-	static const size_t widths[] = {11, 8}; /* of names */
-	bool fits = false;
-
-	for (size_t i = 0; !fits && i < sizeof(widths) / sizeof(widths[0]); i++) {
-		job->title_width = widths[i];
-		job->table = new_table(job, job->n_lines * job->columns);
-		row_titles(job);
-		row_report(job);
-		fits = table_width(job->table) <= width;
-		table_free(job->table);
-	}
-	return fits;
-}
-
 /* ---- intervals: titles again on each screen */
 
-enum { SCREEN = 25, WIDTH = 80 }; /* reports below a title, and columns, where nothing tells */
+enum { SCREEN = 25 }; /* reports below a title, where the output is no terminal */
 
-static struct winsize terminal(void)
+/* Lines of the terminal; 0: it is none. */
+static size_t screen_lines(void)
 {
 	struct winsize size = {0};
 
-	ioctl(STDOUT_FILENO, TIOCGWINSZ, &size); /* what is no terminal has no size */
-	return size;
-}
-
-/* COLUMNS, or that of the terminal. */
-static size_t width_of(const struct winsize *size)
-{
-	const char *text = getenv("COLUMNS");
-	char *end = NULL;
-	long n = text ? strtol(text, &end, 10) : 0;
-
-	if (text && end != text && !*end && n > 0 && n < 100000)
-		return (size_t)n;
-	return size->ws_col ? size->ws_col : WIDTH;
+	ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+	return size.ws_row;
 }
 
 /* Not the day on which the titles were shown. */
@@ -371,21 +230,18 @@ static bool is_new_day(const struct stat_job *job)
 	return strcmp(clock_text(day, "%F", &job->series.clock), job->day) != 0;
 }
 
-static bool titles_due(const struct stat_job *job, const struct winsize *size)
+static bool titles_due(const struct stat_job *job)
 {
-	size_t lines = job->wide ? 1 : job->n_lines + (job->every > 0);
+	size_t lines = job->n_lines + (job->every > 0), screen = screen_lines();
 
 	if (job->reports == 0 || is_new_day(job))
 		return true;
-	if (size->ws_row)
-		return job->shown + lines >= size->ws_row;
-	return job->reports % SCREEN == 0;
+	return screen ? job->shown + lines >= screen : job->reports % SCREEN == 0;
 }
 
-/* The form that fits, and the date if it is another. */
-static void put_titles(struct stat_job *job, const struct winsize *size)
+/* And the date if it is another. */
+static void put_titles(struct stat_job *job)
 {
-	size_t width = width_of(size);
 	char text[CELL_MAX];
 
 	if (job->reports == 0)
@@ -393,30 +249,17 @@ static void put_titles(struct stat_job *job, const struct winsize *size)
 	else if (is_new_day(job))
 		puts(clock_text(text, "%F", &job->series.clock));
 	clock_text(job->day, "%F", &job->series.clock);
-	if (width != job->width) {
-		if (job->table)
-			table_free(job->table);
-		job->wide = !job->every && row_fits(job, width);
-		job->table = new_table(job, job->wide ? job->n_lines * job->columns : job->columns);
-	}
-	job->width = width;
-	if (job->wide)
-		row_titles(job);
-	else
-		table_titles(job->table);
+	table_titles(job->table);
 	job->shown = 0;
 }
 
 static void interval_report(struct stat_job *job)
 {
-	struct winsize size = terminal();
-
-	if (titles_due(job, &size))
-		put_titles(job, &size);
-	if (job->wide)
-		row_report(job);
-	else
-		list_report(job);
+	if (!job->table)
+		job->table = new_table(job);
+	if (titles_due(job))
+		put_titles(job);
+	list_report(job);
 	job->shown += table_lines(job->table);
 }
 
@@ -424,7 +267,7 @@ static void interval_report(struct stat_job *job)
 
 static void total_report(struct stat_job *job)
 {
-	job->table = new_table(job, job->columns);
+	job->table = new_table(job);
 	if (job->args->per_socket)
 		table_titles(job->table);
 	list_report(job);

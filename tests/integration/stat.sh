@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # `uncore stat`: where its report goes, what programs can read of it, and terminals.
 : "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$PWD}"
-unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES UNCORE_ACCESS COLUMNS
+unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES UNCORE_ACCESS
 for need in jq python3; do
 	command -v $need >/dev/null || { echo "1..0 # SKIP no $need; install $need"; exit 0; }
 done
@@ -313,25 +313,8 @@ terminal() # TITLES LINES COLUMNS ARGUMENT...: again where this machine is so bu
 }
 
 terminal 3 10 80
-# The titles take three lines of a screen of ten, the prompt one: six reports stand between two of them.
+# The titles take a line of a screen of ten, the prompt another: four reports of two lines stand between titles.
 [ $status -eq 0 ] && [ "$(awk '/clock/ { at[++n] = NR } END { print at[2] - at[1], at[3] - at[2] }' "$tmp/out")" = "9 9" ]
 result "the titles come again on each screen of a terminal"
-wrong=
-for columns in 20 40 60 80 132 200; do
-	terminal 1 24 $columns --per-socket -m memory_read_bytes,memory_write_bytes,llc_miss_ratio
-	if grep -q '  clock      time  ' "$tmp/out"; then
-		awk -v most=$columns '/from/ { on = 1 } on && length > most { wide = 1 } END { exit wide }' "$tmp/out" ||
-			wrong="$wrong $columns"
-		[ $columns -ge 80 ] || wrong="$wrong $columns"
-	else
-		grep -q '  clock  time s  ' "$tmp/out" && [ $columns -le 80 ] || wrong="$wrong $columns"
-	fi
-done
-[ -z "$wrong" ] || echo "# wrong at:$wrong"
-[ -z "$wrong" ]; result "columns where they fit the terminal, else a list"
-export COLUMNS=40
-terminal 1 24 200 --per-socket
-unset COLUMNS
-[ $status -eq 0 ] && grep -q '  clock  time s  ' "$tmp/out"; result "COLUMNS wins over the terminal"
 
 finish
