@@ -174,8 +174,8 @@ static void test_frozen(void)
 		line_of("frozen"),
 		"FAIL frozen: counters stand still: frz_all of GLOBAL_CTL of ubox0 of socket 0 "
 		"is set (0x80000000) -> a program that froze it was killed, or is at work (perf, "
-		"PCM, LIKWID, uncore stat --freeze): end what counts there; a count on the idle "
-		"unit lets it go on, else a reboot does");
+		"PCM, LIKWID): end what counts there; a count on the idle unit lets it go on, else "
+		"a reboot does");
 	fake_free(&root);
 
 	/* A clock that is switched on (0xC08, bit 22) and does not move. */

@@ -194,25 +194,6 @@ static void test_lost_interval(void)
 		   "uncore: imc.CAS_COUNT:WR: no value in 1 of 5 reports: imc2 (socket 0), CTL1");
 }
 
-/* Where an event ends the intervals all starts anew, if it can be had. */
-static void test_lost_every(void)
-{
-	const char *every = "-j --every 1000000 -e imc.CAS_COUNT:RD,imc.CAS_COUNT:WR -d 0.1";
-
-	lose(2, taken);
-	CHECK_NUMBER(run("emerald-rapids", every), 1);
-	CU_ASSERT(count_of(out, "\n") > 3);
-	CHECK_NUMBER(count_of(out, "\"imc.CAS_COUNT:WR\":null"), 1);
-	CHECK_PART(line(out, 2), "\"imc.CAS_COUNT:WR\":null");
-	CU_ASSERT(number_in(line(out, 3), "time") > number_in(line(out, 2), "time"));
-	lose(2, taken);
-	script.no_second_start = true;
-	CHECK_NUMBER(run("emerald-rapids", every), 1);
-	CHECK_NUMBER(count_of(out, "\n"), 2);
-	CHECK_PART(err, "what is lost is taken up again when it can be had\n");
-	CHECK_PART(err, unc_error_name(UNC_ERR_BUSY));
-}
-
 /* A counter that is no longer ours may show only at the stop. */
 static void test_lost_at_stop(void)
 {
@@ -447,17 +428,6 @@ static void test_idle(void)
 	CHECK_PART(err, "uncore: dram_page_hit_ratio: no value: the denominator is 0");
 }
 
-static void test_every(void)
-{
-	CHECK_NUMBER(run("emerald-rapids", "-x, --every 1000000 -e imc.CAS_COUNT:RD -d 0.1"), 0);
-	CHECK_NUMBER(count_of(out, ",count,1,1,1,\n"), count_of(out, ",overflow,"));
-	CU_ASSERT(count_of(out, ",imc0,overflow,1") > 0);
-	lose(count_of(out, ",overflow,") + 1, taken);
-	script.id = 0;
-	CHECK_NUMBER(run("emerald-rapids", "-j --every 1000000 -e imc.CAS_COUNT:RD -d 0.1"), 1);
-	CHECK_PART(err, "imc.CAS_COUNT:RD: no value after the last report: imc2 (socket 0)");
-}
-
 /* ---- units that are not there */
 
 #define REASON                                                                                     \
@@ -530,7 +500,6 @@ int main(void)
 		{"passes: an interval without a full round", test_passes_incomplete},
 		{"passes: a turn that fails", test_turn_fails},
 		{"lost in an interval: null, status 1, no new start", test_lost_interval},
-		{"lost, and an event ends the intervals: started anew", test_lost_every},
 		{"lost, found at the stop", test_lost_at_stop},
 		{"a denominator of 0 is no failure", test_without_value},
 		{"separated values: marks and quotes", test_separated},
@@ -542,7 +511,6 @@ int main(void)
 		{"late: not in a report", test_late_unreported},
 		{"what is not of the interval", test_not_fresh},
 		{"an idle machine", test_idle},
-		{"--every: marks", test_every},
 		{"partial sums", test_partial},
 		{"a socket or unit without", test_one_socket_lacks},
 		{NULL, NULL},

@@ -153,9 +153,6 @@ static void test_either_kind(void)
 	CHECK_PART(err, "nearest is memory_read_bytes");
 	CHECK_NUMBER(run(snb, "-d 1 -m imc.CAS_CONT"), 2);
 	CHECK_PART(err, "nearest is imc.CAS_COUNT");
-	CHECK_NUMBER(run("emerald-rapids", "--every 1000000 -m imc.CAS_COUNT:RD -d 0.1 -j"), 0);
-	CHECK_NUMBER(run("emerald-rapids", "--every 1000000 -e memory_read_bytes -d 0.1 -j"), 2);
-	CHECK_PART(err, "--every needs an event");
 }
 
 /* In the order given, each number once. What this CPU or machine lacks is told
@@ -208,8 +205,6 @@ static void test_groups(void)
 	/* a socket without such units is one of many */
 	CHECK_NUMBER(run("sandybridge-ep,hide=qpi@1", "-d 1 -j -g LINK --per-socket"), 0);
 	CHECK_PART(out, "\"link_tx_bytes:socket=1\":null");
-	CHECK_NUMBER(run(snb, "--every 1000000 -g MEM"), 2);
-	CHECK_PART(err, "--every needs an event");
 }
 
 /* ---- several runs */
@@ -286,8 +281,7 @@ static void test_mean_refused(void)
 		{"-r -1 -d 1", "number of runs from 1, not '-1'"},
 		{"-r 2x -d 1", "number of runs from 1, not '2x'"},
 		{"-r 2", "-r needs to know how long a run is: a COMMAND, or -d"},
-		{"-r 2 -d 1 -I 100", "no -I or --every with it"},
-		{"-r 2 -d 1 --every 100 -e imc.CAS_COUNT:RD", "no -I or --every with it"},
+		{"-r 2 -d 1 -I 100", "no -I with it"},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -382,9 +382,9 @@ static void report_frozen(struct doctor *d, const struct looks *looks)
 		unc_note(d, "frozen", "nothing is, as far as registers that can be read tell");
 	else
 		unc_report(d, "frozen", false,
-			   "a program that froze it was killed, or is at work (perf, PCM, LIKWID, "
-			   "uncore stat --freeze): end what counts there; a count on the idle unit "
-			   "lets it go on, else a reboot does",
+			   "a program that froze it was killed, or is at work (perf, PCM, LIKWID): "
+			   "end what counts there; a count on the idle unit lets it go on, else a "
+			   "reboot does",
 			   "counters stand still%s: %s", frozen > 1 ? " in several places" : "",
 			   first);
 }

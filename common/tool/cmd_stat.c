@@ -6,7 +6,6 @@
 
 #include "stat.h"
 
-static const double look = 0.001;          /* seconds between looks whether an interval has ended */
 static const double round_of_passes = 0.2; /* seconds, when nothing else says how long */
 
 /* What stands for the end of a line or the begin of a field in quotes cannot be between fields. */
@@ -27,8 +26,6 @@ static int parse_options(struct stat_job *job, const struct args *args)
 		rc = time_between("stat", "-I", 1000, args->interval, 1, &job->interval);
 	if (rc == ARGS_OK && args->duration)
 		rc = time_between("stat", "-d", 1, args->duration, 0.001, &job->duration);
-	if (rc == ARGS_OK && args->every)
-		rc = whole_number("stat", "--every", "counts", args->every, &job->every);
 	if (rc == ARGS_OK && args->repeat)
 		rc = whole_number("stat", "-r", "runs", args->repeat, &job->repeat);
 	if (rc != ARGS_OK)
@@ -37,22 +34,13 @@ static int parse_options(struct stat_job *job, const struct args *args)
 		return rc;
 	if (args->json + args->json_lines + (args->separator != NULL) > 1)
 		return bad_input("stat: one of -j, --json-lines and -x, not several");
-	int per = args->per_socket + args->per_unit + args->per_node + args->per_device;
-
-	if (per > 1)
+	if (args->per_socket + args->per_unit + args->per_node + args->per_device > 1)
 		return bad_input("stat: one of --per-socket, --per-unit, --per-node and "
 				 "--per-device, not several");
-	if (job->every && (job->interval > 0 || per))
-		return bad_input("stat: --every ends intervals by an event: no -I or --per-socket, "
-				 "--per-unit, --per-node, --per-device with it");
-	if (args->freeze && !job->every)
-		return bad_input("stat: --freeze goes with --every");
-	if (job->repeat && (job->every || job->interval > 0))
-		return bad_input("stat: -r has one report of all runs: no -I or --every with it");
+	if (job->repeat && job->interval > 0)
+		return bad_input("stat: -r has one report of all runs: no -I with it");
 	if (job->repeat && !args->words && !args->duration)
 		return bad_input("stat: -r needs to know how long a run is: a COMMAND, or -d");
-	if (job->every)
-		job->interval = look;
 	return ARGS_OK;
 }
 
@@ -69,18 +57,6 @@ static int prepare_passes(struct stat_job *job)
 	       job->passes, job->passes);
 	int rc = unc_session_turns(job->series.session, (unsigned)fmax(1, floor(1000 * seconds)));
 
-	return series_error(&job->series, rc);
-}
-
-/* The first event ends the intervals. */
-static int prepare_every(struct stat_job *job)
-{
-	const struct number *first = job->series.number;
-
-	if (!first || first->item.metric)
-		return bad_input("stat: --every needs an event: -e EVENT first, then what is to be "
-				 "counted beside it");
-	int rc = unc_session_sample(job->series.session, first->id, job->every);
 	return series_error(&job->series, rc);
 }
 
@@ -118,8 +94,7 @@ static int prepare(struct stat_job *job)
 	static const struct wish traffic = {false, "memory_read_bytes,memory_write_bytes"};
 	const struct args *args = job->args;
 	const struct wish *wish = args->wishes ? args->wish : &traffic;
-	unsigned flags = !job->every ? UNC_SESSION_ROTATE : args->freeze ? UNC_SESSION_FREEZE : 0;
-	int rc = series_open(&job->series, job->platform, flags);
+	int rc = series_open(&job->series, job->platform, UNC_SESSION_ROTATE);
 
 	if (rc)
 		return rc;
@@ -136,8 +111,7 @@ static int prepare(struct stat_job *job)
 		return rc;
 	if (args->per_device)
 		tell_unknown_devices(job);
-	rc = prepare_passes(job);
-	return rc || !job->every ? rc : prepare_every(job);
+	return prepare_passes(job);
 }
 
 static void clean_up(struct stat_job *job)
@@ -153,7 +127,7 @@ static void clean_up(struct stat_job *job)
 
 int cmd_stat(struct unc_platform *none, const struct args *args)
 {
-	struct stat_job job = {.platform = none, .overflow.size = sizeof(job.overflow)};
+	struct stat_job job = {.platform = none};
 	int rc = parse_options(&job, args);
 
 	if (rc == ARGS_OK)

@@ -59,24 +59,13 @@ static const struct option_row rows[] = {
 	 "mean time. A number that was missing in one run has no mean. A run that ends with a "
 	 "status other than 0, or is stopped, is the last, and not counted; its status is that of "
 	 "stat."},
-	{COUNT, 0, "every", "N", AT(every),
-	 "a report whenever the first event of -e has counted N on one of its units",
-	 "It is of the interval that this ends, as is what is counted beside it. The status "
-	 "registers are looked at every millisecond: the interval lasts until the look that finds "
-	 "it. A CPU that does not tell that a counter has carried is refused."},
-	{COUNT, 0, "freeze", NULL, AT(freeze),
-	 "with --every: freezes all counters of the socket at that moment, until the look",
-	 "That is where the hardware can, and nobody else counts on the socket. If uncore is "
-	 "killed meanwhile (SIGKILL) the socket stays frozen for every program, until one starts "
-	 "that finds nobody counting there, and lets it go. Metrics that depend on the time are "
-	 "refused with it: frozen counters stand still for a part of that."},
 	{COUNT, 'x', "separator", "SEP", AT(separator), "values separated by SEP, for programs",
 	 "A row for each number: time (seconds since the start), clock (of the day, ISO 8601), "
 	 "interval (seconds), socket, unit (both empty where it is of all of them), name, value, "
 	 "measure (what it is measured in), share (of the interval in which it was measured, up to "
 	 "1), units, of (how many units were counted, of how many) and reason (why there is no "
-	 "value, or which units are missing). With -r, runs and spread come behind them. With "
-	 "--every, a row named overflow tells on which unit the interval ended. The first row has "
+	 "value, or which units are missing). With -r, runs and spread come behind them. The first "
+	 "row has "
 	 "these names; before it, a line that begins with # says so if the machine is simulated. A "
 	 "value that is not known is '-', other fields are empty then. Any SEP will do, of several "
 	 "letters too, but for quotes and ends of lines; '\\et' is a tab. A field is quoted as RFC "

@@ -234,14 +234,12 @@ static void take_value(const struct series *s, struct number *n, const struct un
 		n->valid && v->flags & (s->whole ? UNC_VALUE_LATE : UNC_VALUE_INTERVAL_LATE);
 }
 
-int series_read(struct series *s, struct unc_overflow *overflow)
+int series_read(struct series *s)
 {
 	double interval = 0;
-	int rc = overflow ? unc_session_poll(s->session, overflow, s->value, s->n_values,
-					     sizeof(*s->value))
-			  : unc_session_read(s->session, s->value, s->n_values, sizeof(*s->value));
+	int rc = unc_session_read(s->session, s->value, s->n_values, sizeof(*s->value));
 
-	if (rc < 0 || (overflow && overflow->id < 0))
+	if (rc < 0)
 		return rc;
 	rc = unc_session_time(s->session, &s->time, &interval);
 	s->seconds = s->whole ? s->time : interval;

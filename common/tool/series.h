@@ -84,9 +84,8 @@ void series_add_unknown(struct series *, const char *name, const char *reason);
 bool series_devices(struct series *, const struct number **which);
 /* The devices of a number, or, if it is of a stack (UNC_EACH_DEVICE), why it has none; NULL: it is of no device. */
 const char *series_below(const struct number *, unsigned places);
-/* Ends the interval; with `overflow` only if an event has ended it (its id is -1 otherwise). From
- * here on no memory is needed. 0, or an error of the session. */
-int series_read(struct series *, struct unc_overflow *overflow);
+/* Ends the interval. From here on no memory is needed. 0, or an error of the session. */
+int series_read(struct series *);
 /* Whether the last read has given it the mark. */
 bool number_marked(const struct number *, enum mark);
 /* Puts a sentence in the place of another; both may be NULL. */

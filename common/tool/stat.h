@@ -20,7 +20,6 @@ struct stat_line {
 struct stat_job {
 	const struct args *args;
 	double interval; /* seconds between reports; 0: one report at the end */
-	uint64_t every;  /* a report whenever the first event has counted so much; 0: none */
 	double duration; /* seconds; 0: no limit */
 	uint64_t repeat; /* measure so often, for one report; 0: once */
 
@@ -31,10 +30,8 @@ struct stat_job {
 	struct stat_line *line;
 	size_t n_lines;
 	struct table *table;
-	size_t shown;       /* lines on the terminal since the titles */
-	char day[CELL_MAX]; /* when these were shown */
-	/* what ended the interval of the next report; id -1: nothing */
-	struct unc_overflow overflow;
+	size_t shown;          /* lines on the terminal since the titles */
+	char day[CELL_MAX];    /* when these were shown */
 	unsigned long reports; /* printed */
 	uint64_t runs;         /* gathered */
 	struct mean length;    /* of these, in seconds */
@@ -62,8 +59,8 @@ const struct number *stat_at(const struct stat_job *, size_t line, size_t column
 const char *stat_reason(const struct stat_job *, const struct number *);
 /* Tells on stderr what the running session goes without. */
 int stat_announce(struct stat_job *);
-/* Ends the interval; with `overflow` as series_read(). */
-int stat_collect(struct stat_job *, struct unc_overflow *overflow);
+/* Ends the interval. */
+int stat_collect(struct stat_job *);
 /* Notes which numbers are missing or doubtful, for what the report says of them and what is said
  * behind the last one; tells on stderr what is doubtful for the first time. */
 void stat_remember(struct stat_job *);

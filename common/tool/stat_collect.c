@@ -99,7 +99,7 @@ int stat_announce(struct stat_job *job)
 {
 	for (struct number *c = job->series.number; c < stat_end(job); c++)
 		if (c->id >= 0 && *unc_session_partial(job->series.session, c->id))
-			return stat_collect(job, NULL); /* a value knows the number of its units */
+			return stat_collect(job); /* a value knows the number of its units */
 	tell_marks(job);
 	return 0;
 }
@@ -127,11 +127,11 @@ static void look_for_devices(struct stat_job *job)
 		       other->device ? other->device : "nothing");
 }
 
-int stat_collect(struct stat_job *job, struct unc_overflow *overflow)
+int stat_collect(struct stat_job *job)
 {
-	int rc = series_read(&job->series, overflow);
+	int rc = series_read(&job->series);
 
-	if (rc < 0 || (overflow && overflow->id < 0))
+	if (rc < 0)
 		return series_error(&job->series, rc);
 	look_for_devices(job);
 	job->time = job->started + job->series.time;
@@ -223,10 +223,7 @@ void stat_lament(const struct stat_job *job)
 
 void stat_close(const struct stat_job *job)
 {
-	if (job->every && job->reports == 0)
-		remark("note: no interval has ended: %s counted less than %llu on every unit",
-		       job->line[0].label, (unsigned long long)job->every);
-	else if (job->reports == 0)
+	if (job->reports == 0)
 		remark("note: no interval is reported: none was long enough for %s",
 		       job->passes > 1 ? "all passes" : "a count");
 	say_of_numbers(job, end_sentence, NO_VALUE);

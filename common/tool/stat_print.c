@@ -136,23 +136,6 @@ static void print_one(struct printer *p, const struct stat_job *job, const struc
 		print_device(p, c);
 }
 
-static void print_overflow(struct printer *p, const struct stat_job *job)
-{
-	const struct unc_overflow *o = &job->overflow;
-
-	print_one(p, job,
-		  &(struct number){.item = {.base = "overflow",
-					    .units_of = o->unit,
-					    .at = {.socket = o->socket, .index = o->index},
-					    .node = -1,
-					    .port = -1},
-				   .valid = true,
-				   .count = o->count,
-				   .share = 1,
-				   .units = 1,
-				   .of = 1});
-}
-
 static void print_rows(const struct stat_job *job, struct printer *p)
 {
 	if (p->form == SEPARATED && job->reports == 0) {
@@ -164,8 +147,6 @@ static void print_rows(const struct stat_job *job, struct printer *p)
 	}
 	for (const struct number *c = job->series.number; c < stat_end(job); c++)
 		print_one(p, job, c);
-	if (job->every)
-		print_overflow(p, job);
 	print_end(p);
 }
 
@@ -240,19 +221,6 @@ static void json_section(struct printer *p, const struct stat_job *job, int sect
 		print_close(p);
 }
 
-static void json_overflow(struct printer *p, const struct unc_overflow *o)
-{
-	print_open(p, "overflow", '{');
-	print_text(p, "unit", NULL, o->unit);
-	print_integer(p, "socket", NULL, o->socket);
-	print_integer(p, "index", NULL, o->index);
-	print_text(p, "counter", NULL, o->counter);
-	print_count(p, "count", NULL, o->count);
-	print_integer(p, "others", NULL, o->others);
-	print_bool(p, "frozen", o->frozen);
-	print_close(p);
-}
-
 static void print_object(const struct stat_job *job, struct printer *p)
 {
 	static const int sections[] = {EVENTS, METRICS,  PARTIAL, UNPROVEN,
@@ -269,8 +237,6 @@ static void print_object(const struct stat_job *job, struct printer *p)
 		json_section(p, job, sections[i]);
 	if (*unc_session_unprotected(job->series.session))
 		print_text(p, "unprotected", NULL, unc_session_unprotected(job->series.session));
-	if (job->every)
-		json_overflow(p, &job->overflow);
 	print_close(p);
 }
 

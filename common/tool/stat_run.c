@@ -98,26 +98,6 @@ static enum wake wait_until(struct runner *r, double deadline)
 	}
 }
 
-/* A counter was lost. The session takes it up again by itself, but where an event ends its
- * intervals: there all starts anew. */
-static int go_on(struct runner *r)
-{
-	struct stat_job *job = r->job;
-	struct unc_session *session = job->series.session;
-	int rc;
-
-	if (!r->told)
-		stat_lament(job);
-	r->told = true;
-	if (!job->every)
-		return 0;
-	rc = unc_session_stop(session);
-	if (rc == 0)
-		rc = unc_session_start(session);
-	job->started = now() - r->first;
-	return series_error(&job->series, rc);
-}
-
 /* Whether what was collected is of the interval that has ended, all of it. */
 static bool is_whole(struct runner *r)
 {
@@ -130,19 +110,20 @@ static bool is_whole(struct runner *r)
 static int end_interval(struct runner *r)
 {
 	struct stat_job *job = r->job;
-	int rc = stat_collect(job, job->every ? &job->overflow : NULL);
+	int rc = stat_collect(job);
 
-	if (job->every && job->overflow.id < 0)
-		return rc; /* it goes on */
-	if (rc == 0 && (job->every || is_whole(r)))
+	if (rc == 0 && is_whole(r))
 		rc = stat_report(job);
-	return rc == 0 && series_lost(&job->series) ? go_on(r) : rc;
+	if (rc == 0 && !r->told && series_lost(&job->series)) {
+		stat_lament(job);
+		r->told = true;
+	}
+	return rc;
 }
 
 /*
  * Counts until the end; with intervals, prints all reports but the last. Each interval has its
- * place in time: who wakes up late makes the next one shorter, or misses it. Those that an event
- * ends are looked for again and again.
+ * place in time: who wakes up late makes the next one shorter, or misses it.
  */
 static int count(struct runner *r)
 {
@@ -152,11 +133,11 @@ static int count(struct runner *r)
 	int rc = 0;
 
 	for (double k = 1; rc == 0 && now() < end; k++) {
-		double next = job->every ? now() + length : r->start + k * length;
+		double next = r->start + k * length;
 
 		if (wait_until(r, fmin(next, end)) != WAKE_TIME)
 			break;
-		if (!job->every && fmax(next, now()) >= end - tolerance)
+		if (fmax(next, now()) >= end - tolerance)
 			break;
 		k = fmax(k, floor((now() - r->start) / length));
 		rc = end_interval(r);
@@ -196,7 +177,7 @@ static bool worth_a_report(struct runner *r)
 	if (job->interval == 0)
 		return true;
 	/* A full one may be some ns short of its length. */
-	return !job->every && job->seconds >= 0.99 * fmin(job->interval, least) && is_whole(r);
+	return job->seconds >= 0.99 * fmin(job->interval, least) && is_whole(r);
 }
 
 /* Stops, and collects then: a counter that is no longer ours may show only now. */
@@ -209,7 +190,7 @@ static int end_count(struct runner *r)
 	/* A turn that failed is told by both. */
 	if (stopped && unc_session_read(session, NULL, 0, sizeof(struct unc_value)) < 0)
 		return stopped;
-	int status = stat_collect(job, NULL);
+	int status = stat_collect(job);
 
 	if (status == 0 && !job->repeat && worth_a_report(r))
 		status = stat_report(job);
@@ -224,7 +205,7 @@ static int begin_count(struct runner *r)
 
 	if (status == 0)
 		status = stat_announce(job);
-	if (status == 0 && !job->every) /* what came before is of no interval */
+	if (status == 0) /* what came before is of no interval */
 		status = series_error(&job->series, unc_session_reset(job->series.session));
 	r->start = now();
 	if (job->runs == 0) {

@@ -107,7 +107,7 @@ static const char *time_of_day(char buf[CELL_MAX], const struct stat_job *job)
 	const struct timespec *clock = &job->series.clock;
 	size_t n = strlen(clock_text(buf, "%H:%M:%S", clock));
 
-	if (job->every || fmod(job->interval, 1) != 0)
+	if (fmod(job->interval, 1) != 0)
 		snprintf(buf + n, CELL_MAX - n, ".%03ld", clock->tv_nsec / 1000000);
 	return buf;
 }
@@ -154,28 +154,14 @@ static void list_line(struct stat_job *job, const char *label)
 static void list_number(struct stat_job *job, size_t i, const struct number *c)
 {
 	size_t column = FIRST + SHARES * i;
-	/* How much of the interval a socket that was frozen has counted, nobody knows. */
-	double seconds = job->every && job->overflow.frozen ? 0 : job->seconds;
 	char text[CELL_MAX];
 
 	table_put(job->table, column + NUMBER, number_text(text, c));
-	table_put(job->table, column + RATE, rate_text(text, c, seconds));
-	table_put(job->table, column + PEAK, peak_text(text, c, seconds));
+	table_put(job->table, column + RATE, rate_text(text, c, job->seconds));
+	table_put(job->table, column + PEAK, peak_text(text, c, job->seconds));
 	if (c->valid)
 		table_put(job->table, column + SPREAD, spread_text(text, job->runs, c->spread));
 	table_put(job->table, column + MARK, mark_text(text, c));
-}
-
-static void list_overflow(struct stat_job *job)
-{
-	const struct unc_overflow *o = &job->overflow;
-	char *label = must_print("  ended by %s%d %s, socket %d%s", o->unit, o->index, o->counter,
-				 o->socket, o->frozen ? ", frozen" : "");
-	char number[CELL_MAX];
-
-	list_line(job, label);
-	table_put(job->table, FIRST + NUMBER, grouped(number, o->count));
-	free(label);
 }
 
 /* Ports by what they move, within each metric. */
@@ -205,8 +191,6 @@ static void list_report(struct stat_job *job)
 			if (stat_at(job, i, k))
 				list_number(job, k, stat_at(job, i, k));
 	}
-	if (job->every)
-		list_overflow(job);
 }
 
 /* ---- intervals: titles again on each screen */
@@ -232,11 +216,11 @@ static bool is_new_day(const struct stat_job *job)
 
 static bool titles_due(const struct stat_job *job)
 {
-	size_t lines = job->n_lines + (job->every > 0), screen = screen_lines();
+	size_t screen = screen_lines();
 
 	if (job->reports == 0 || is_new_day(job))
 		return true;
-	return screen ? job->shown + lines >= screen : job->reports % SCREEN == 0;
+	return screen ? job->shown + job->n_lines >= screen : job->reports % SCREEN == 0;
 }
 
 /* And the date if it is another. */

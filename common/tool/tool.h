@@ -42,9 +42,9 @@ struct args {
 	const char *tables; /* folder, NULL: the library's choice */
 	const char *access; /* methods, NULL: the library's choice */
 
-	bool per_socket, per_unit, per_node, per_device, freeze, json_lines;
+	bool per_socket, per_unit, per_node, per_device, json_lines;
 	bool force, values;
-	const char *interval, *duration, *every, *repeat, *number;
+	const char *interval, *duration, *repeat, *number;
 	const char *separator; /* NULL: text for people, or JSON */
 	const char *output;    /* file; NULL: stdout */
 	const char *device;    /* of verify: a disk; NULL: none */

@@ -237,7 +237,7 @@ int top_read(struct top *top)
 {
 	struct top_view *v = &top->view;
 	const struct number *changed;
-	int rc = series_read(&top->series, NULL);
+	int rc = series_read(&top->series);
 
 	if (rc < 0)
 		return rc;

@@ -267,12 +267,6 @@ for form in "" -j -x, --json-lines; do
 	result "| head: quiet, with the status of SIGPIPE (${form:-text})"
 done
 
-# ---- frozen: the count is that of a part of the interval
-
-UNCORE_SIM=emerald-rapids run -d 0.1 --every 1000000 --freeze -e imc.CAS_COUNT:RD
-[ $status -eq 0 ] && grep -q 'ended by .*, frozen ' "$tmp/out" && ! grep -q '/s$' "$tmp/out"
-result "--freeze: no rates"
-
 # ---- terminals
 
 # What a terminal of so many lines and columns gets from a command, until it has had so many titles: then

@@ -121,12 +121,6 @@ folder() # CPU
 	}' "$SRCDIR/eventtables/cpus.tbl"
 }
 
-tells_of_overflow() # CPU TYPE
-{
-	awk -v type="$2" '$1 == "type" { here = $2 == type } here && $1 == "overflow" { found = 1 }
-		END { exit !found }' "$SRCDIR/eventtables/$(folder "$1")/units.tbl"
-}
-
 # What one unit counts of all is whole without the others.
 one_counts_for_all() # CPU TYPE.EVENT[:UMASK]
 {
@@ -411,17 +405,6 @@ for cpu in $some_cpus; do
 		json ".passes == 2 and (.invalid // {}) as \$hardly | (.events | length == $n and any(.[]; . != null) and
 			all(to_entries[]; .value != null or \$hardly[.key] != null))" # a busy machine leaves a pass little time
 	result "$cpu: stat in passes"
-	if ! tells_of_overflow "$cpu" "$units"; then
-		run stat --every 1000 -e "$reads" -d 0.1; refused 1 "has no overflow status"
-		result "$cpu: stat --every is refused: nothing tells of an overflow"
-	else
-		# Of one socket: that of another one may come in an interval that has just begun.
-		run stat -j --every 1000000 -e "$reads:socket=0" -d 0.3
-		[ $status -eq 0 ] && jq -es --arg reads "$reads:socket=0" --arg unit "$unit" 'length > 3 and
-			all(.[]; .overflow.count >= 1000000 and .overflow.unit == $unit and
-			.events[$reads] >= .overflow.count)' "$tmp/out" >/dev/null
-		result "$cpu: stat --every: intervals of the event"
-	fi
 	run stat -e "$unit.NO_SUCH"; refused 2 "NO_SUCH"; result "$cpu: stat: unknown event"
 	run stat -m no_such; refused 2 "no_such"; result "$cpu: stat: unknown metric"
 	UNCORE_SIM=$cpu,hide=$unit run stat -d 0.1
@@ -454,16 +437,6 @@ for cpu in $some_cpus; do
 done
 
 export UNCORE_SIM=emerald-rapids
-run stat --every 0 -e cha.CLOCKTICKS; refused 2 "'0'"; result "stat --every 0"
-run stat --every 1000 -m memory_read_bytes; refused 2 "needs an event"; result "stat --every without an event"
-run stat --every 1000 -I 10 -e cha.CLOCKTICKS; refused 2 "no -I"; result "stat --every with -I"
-run stat --every 1000000000 -e cha.CLOCKTICKS -d 0.05
-[ $status -eq 0 ] && grep -q "no interval has ended" "$tmp/err"; result "stat --every that never ends"
-run stat --freeze -e cha.CLOCKTICKS; refused 2 "goes with --every"; result "stat --freeze alone"
-run stat --every 1000000 --freeze -x, -e cha.CLOCKTICKS -d 0.05
-[ $status -eq 0 ] && grep -Eq '^0\.[0-9]+,[^,]+,0\.[0-9]+,[01],cha[0-9]+,overflow,10000[0-9]+,count,1,1,1,$' "$tmp/out"
-result "stat --every -x,: a million clocks, frozen"
-
 # ---- stat: commands, signals, files
 
 UNCORE_SIM=$(echo "$cpus" | head -n 1)
