@@ -52,7 +52,7 @@ extern "C" {
  * of structs; a major changes or removes something. Programs that do not choose the library they
  * are run with (plugins, or dlopen()) ask UNC_API_SERVES(unc_api_version()) before anything else.
  */
-#define UNC_API_VERSION 0x10002u
+#define UNC_API_VERSION 0x20000u
 #define UNC_API_SERVES(library)                                                                    \
 	((library) >> 16 == UNC_API_VERSION >> 16 && (library) >= UNC_API_VERSION)
 
@@ -570,8 +570,7 @@ UNC_API int unc_register_decode(struct unc_platform *, const char *type, const c
 struct unc_session;
 
 enum {
-	UNC_SESSION_ROTATE = 1, /* what does not fit at once is measured in turn */
-	UNC_SESSION_FREEZE = 2  /* sampling may freeze whole sockets (unc_session_sample) */
+	UNC_SESSION_ROTATE = 1 /* what does not fit at once is measured in turn */
 };
 
 /* A new, empty session. flags: 0 or UNC_SESSION_*. Free with unc_session_free(), before the
@@ -645,8 +644,7 @@ UNC_API int unc_session_counter(struct unc_session *, int id, int counter);
 /*
  * Lets the counters of item `id`, which is one event, begin at a value of the program's choice from
  * the next start on; what they count is told as ever, from 0. They are not shared with sessions that
- * count already. value: less than 2^width of the counter; 0: the library's choice. Where the event
- * ends intervals (unc_session_sample()) that comes first.
+ * count already. value: less than 2^width of the counter; 0: the library's choice.
  * Errors: UNC_ERR_NOT_FOUND no such item; UNC_ERR_INVALID it is a metric; UNC_ERR_RANGE the counter
  * does not hold the value; UNC_ERR_UNAVAILABLE registers do not reach its units, or its counter
  * always runs; UNC_ERR_STATE the session is running. unc_session_start() may fail with UNC_ERR_BUSY,
@@ -662,12 +660,11 @@ UNC_API int unc_session_passes(const struct unc_session *);
 
 /*
  * Programs counters that nobody uses and begins to count; what another session counts already, of
- * this program or another, is counted once, for both. Nothing is reset, and nothing is frozen (but
- * for sampling). What was programmed is read back, and each unit has to show that it counts; a
+ * this program or another, is counted once, for both. Nothing is reset, and nothing is frozen.
+ * What was programmed is read back, and each unit has to show that it counts; a
  * socket that somebody left frozen is let go where nobody counts on it, with a warning in the log.
  * What is changed is remembered and restored by unc_session_stop(). A unit that cannot be had is
- * left out, and sums are PARTIAL; where no item has a unit left, or one is sampled, that is an
- * error.
+ * left out, and sums are PARTIAL; where no item has a unit left, that is an error.
  * Errors: UNC_ERR_STATE it runs already or has no items; UNC_ERR_BUSY no counter is free, a filter
  * is somebody else's, or somebody programs the same at the same time; UNC_ERR_PERMISSION;
  * UNC_ERR_IO an access failed: the sentence names unit, register and reason; UNC_ERR_UNAVAILABLE
@@ -828,49 +825,6 @@ UNC_API int unc_session_stop(struct unc_session *);
 /* Stops if running, and frees. NULL is allowed. */
 UNC_API void unc_session_free(struct unc_session *);
 
-/*
- * Sampling: makes event `id` end intervals. Each of its counters (one a unit) starts `every`
- * counts before it carries; when one does, unc_session_poll() ends the interval and starts the
- * next. User space takes no interrupt, so somebody has to look: the interval lasts until it does.
- * Where the hardware can freeze at the carry, the counts of the interval are those of that moment.
- * That is used where it freezes the unit alone and nobody else counts there. Many CPUs freeze all
- * units of the socket: only if the session was made with UNC_SESSION_FREEZE and nobody else counts
- * on the socket, for a program that is killed leaves the socket frozen for everybody at the next
- * carry. On a unit where somebody else counts, what comes in the microseconds between the look and
- * the next interval is not counted.
- * every: 1 to 2^width of the counter; 0: no more sampling. One event of a session at a time.
- * Errors: UNC_ERR_NOT_FOUND no such item; UNC_ERR_INVALID it is a metric, or the session needs
- * several passes, or, where counters are frozen, it has a metric that depends on the time (known at
- * the start at the latest); UNC_ERR_RANGE; UNC_ERR_UNAVAILABLE this CPU or unit does not tell that
- * a counter has carried; UNC_ERR_STATE the session is running. unc_session_start() of any session
- * may then fail with UNC_ERR_BUSY: another one of this process freezes the socket.
- */
-UNC_API int unc_session_sample(struct unc_session *, int id, uint64_t every);
-
-struct unc_overflow {
-	size_t size;      /* sizeof(struct unc_overflow) */
-	int id;           /* the item whose counter has carried; -1: none has */
-	const char *unit; /* unit type */
-	int socket, index;
-	const char *counter; /* register, "CTR2" */
-	/* counted in the interval: `every`, and what came until it was frozen or read */
-	uint64_t count;
-	int others; /* counters of the event that have carried as well */
-	int frozen; /* 1: the hardware froze at the carry; 0: counting went on until the look */
-};
-
-/*
- * Looks once whether a counter of the sampled event has carried: the status of the socket, that of
- * the units, the counters. If so, reads all counters, fills *out and values as unc_session_read()
- * would, clears what noted it and starts a new interval. Else out->id is -1 and values are
- * untouched. seconds of the values include the time until this look. unc_session_read() between
- * two looks works, and ends an interval of its own. values, n, size: as for unc_session_read().
- * Errors: UNC_ERR_STATE not running, or no event is sampled; UNC_ERR_INVALID out->size or size;
- * UNC_ERR_IO, UNC_ERR_PERMISSION an access failed.
- */
-UNC_API int unc_session_poll(struct unc_session *, struct unc_overflow *out,
-			     struct unc_value *values, size_t n, size_t size);
-
 /* Sentence of the last call on this session; "" if it did not fail. Owned by the session, until its
  * next call. */
 UNC_API const char *unc_session_error(const struct unc_session *);
@@ -901,9 +855,7 @@ enum unc_phase { UNC_PHASE_START, UNC_PHASE_READ, UNC_PHASE_STOP };
  * non-zero return of `fn` and returns it. Works without access to the hardware;
  * with it, the controls of the units are read, to see which counters are free.
  * What fn gets is gone when it returns. A counter is set to half of its range here; where others
- * may count that are not known, a start sets it to a place of the session's own. Of a sampled
- * session the plan has what the counters start from, what clears the overflow status and what lets
- * frozen sockets go on.
+ * may count that are not known, a start sets it to a place of the session's own.
  * Errors: UNC_ERR_BUSY no counter is free; UNC_ERR_PERMISSION and UNC_ERR_IO as for
  * unc_session_start().
  */

@@ -130,12 +130,10 @@ static struct unc_session *new_session(struct world *w, unsigned flags)
 	return w->session[w->n_sessions++];
 }
 
-/* session [rotate|freeze]: a new one; those before go on */
+/* session [rotate]: a new one; those before go on */
 static void act_session(struct world *w)
 {
-	new_session(w, strcmp(w->word[1], "rotate") == 0   ? UNC_SESSION_ROTATE
-		       : strcmp(w->word[1], "freeze") == 0 ? UNC_SESSION_FREEZE
-							   : 0);
+	new_session(w, strcmp(w->word[1], "rotate") == 0 ? UNC_SESSION_ROTATE : 0);
 }
 
 static struct unc_session *now(struct world *w)
@@ -248,28 +246,6 @@ static void act_note(struct world *w)
 	unc_put(&w->out, "%s", *w->note ? w->note : "none");
 }
 
-/* sample EVERY: the first item ends intervals */
-static void act_sample(struct world *w)
-{
-	done(w, unc_session_sample(now(w), 0, strtoull(w->word[1], NULL, 0)));
-}
-
-/* poll: whose counter has carried, what was counted until then */
-static void act_poll(struct world *w)
-{
-	struct unc_value v[MAX_ITEMS];
-	struct unc_overflow o = {.size = sizeof(o)};
-
-	CU_ASSERT_FATAL(w->n_items <= MAX_ITEMS);
-	if (!done(w, unc_session_poll(now(w), &o, v, w->n_items, sizeof(*v))))
-		return;
-	if (o.id < 0)
-		unc_put(&w->out, "none");
-	else
-		unc_put(&w->out, "%s%d.%s of socket %d: %llu%s", o.unit, o.index, o.counter,
-			o.socket, (unsigned long long)o.count, o.frozen ? ", frozen" : "");
-}
-
 /* peak SOCKET: what its memory can move */
 static void act_peak(struct world *w)
 {
@@ -311,8 +287,6 @@ static const struct verb verbs[] = {
 	{"stop", act_stop, false},
 	{"plan", act_plan, false},
 	{"read", act_read, false},
-	{"sample", act_sample, false},
-	{"poll", act_poll, false},
 	{"peak", act_peak, false},
 };
 

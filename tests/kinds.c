@@ -256,9 +256,6 @@ static const struct property {
 	 "base code event f_event f_umask events mask write_mask unfreeze unfreeze_value"},
 	{"bounds of a count", NONE, NULL, "max_inc"},
 	{"sums of units, in test_session_run", NONE, NULL, "aggregate"},
-	{"sampling, in test_sample", NONE, NULL,
-	 "overflow freeze status global_status status_bit global_bit UNC_FREEZES_NOTHING "
-	 "UNC_FREEZES_SOCKET UNC_FREEZES_UNIT"},
 	{"PCIe ports, in test_stacks", NONE, NULL, "ports"},
 	{"what others than types have", NONE, NULL, "type"},
 };

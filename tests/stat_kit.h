@@ -47,8 +47,7 @@ static struct {
 	int id;
 	unsigned flags;
 	const char *reason;
-	double share;         /* with VALID */
-	bool no_second_start; /* UNC_ERR_BUSY */
+	double share;    /* with VALID */
 	bool turn_fails; /* the last one: stop says so (UNC_ERR_BUSY), and each read behind it */
 
 	double peak; /* what the memory of a socket can move; 0: not known */
@@ -102,8 +101,7 @@ int unc_session_turns(struct unc_session *s, unsigned ms)
 int unc_session_start(struct unc_session *s)
 {
 	turns.next = atomic_load(&clock_ns) + turns.length;
-	if (++starts > 1 && script.no_second_start)
-		return UNC_ERR_BUSY;
+	starts++;
 	return REAL(unc_session_start)(s);
 }
 
@@ -143,16 +141,6 @@ int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, 
 	int rc = failed ? UNC_ERR_BUSY : REAL(unc_session_read)(s, values, n, size);
 
 	interfere(values, rc == 0 ? n : 0);
-	return rc;
-}
-
-int unc_session_poll(struct unc_session *s, struct unc_overflow *overflow, struct unc_value *values,
-		     size_t n, size_t size)
-{
-	int rc = REAL(unc_session_poll)(s, overflow, values, n, size);
-
-	if (rc == 0 && overflow->id >= 0)
-		interfere(values, n);
 	return rc;
 }
 

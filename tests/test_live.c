@@ -158,55 +158,6 @@ static void by_the_kernel(void)
 	unc_platform_close(its);
 }
 
-/* What imc0 reads in 100 s. */
-static double every_read(const char *sim)
-{
-	struct unc_platform *p = machine(sim);
-	struct unc_session *s = session(p, 0);
-	int id = add(s, "imc0.CAS_COUNT:RD");
-
-	start(s);
-	step(p, ROUND * 1000 * ms);
-	double n = (double)count_of(s, id);
-	unc_session_free(s);
-	unc_platform_close(p);
-	return n;
-}
-
-/* Intervals of an event end when it has happened so often, in whichever phase that is. */
-static void sampled(void)
-{
-	struct unc_platform *p = machine("emerald-rapids,sockets=1,clock=step,load=live,seed=14");
-	struct unc_session *s = session(p, UNC_SESSION_FREEZE);
-	int id = add(s, "imc0.CAS_COUNT:RD");
-	const uint64_t every = 20000000;
-	double all = every_read("emerald-rapids,sockets=1,clock=step,load=live,seed=14");
-	uint64_t total = 0;
-	unsigned ends = 0;
-
-	CU_ASSERT_FATAL(unc_session_sample(s, (size_t)id, every) == 0);
-	start(s);
-	for (unsigned i = 0; i < 10 * ROUND; i++) {
-		struct unc_overflow o = {.size = sizeof(o)};
-		struct unc_value v = {0};
-
-		step(p, 100 * ms);
-		CU_ASSERT_FATAL(unc_session_poll(s, &o, &v, 1, sizeof(v)) == 0);
-		if (o.id < 0)
-			continue;
-		CHECK_NUMBER(o.frozen, 1);
-		CU_ASSERT(o.count >= every && o.count <= every + 1);
-		total += o.count;
-		ends++;
-	}
-	printf("# %u intervals, %g of %g\n", ends, (double)total, all);
-	/* What comes between the end and the look is lost, 100 ms at most of each: less than one more. */
-	CU_ASSERT(ends > 20 && (double)total < all && (double)total > all / 3);
-	check_quiet(p);
-	unc_session_free(s);
-	unc_platform_close(p);
-}
-
 /* What UNCORE_SIM says of the memory is the machine's word; else there is none. */
 static void memory(void)
 {
@@ -223,7 +174,6 @@ int main(void)
 {
 	static const struct suite_test tests[] = {
 		{"the kernel counts the same", by_the_kernel},
-		{"intervals of a changing event", sampled},
 		{"memory=", memory},
 		{NULL, NULL},
 	};

@@ -28,7 +28,6 @@ static void over_the_carry(void)
 			CHECK_COUNT(count_of(s, 0), seconds * cycles_per_second, 1);
 		}
 		CHECK_NUMBER(get(p, 0, "PMD15") >> 46, half ? 0x3ffff : 0);
-		CHECK_NUMBER(get(p, 0, "PMC0"), 1 << 15); /* it has carried */
 	}
 	CU_ASSERT_EQUAL(unc_session_stop(s), 0);
 	check_quiet(p);
@@ -160,43 +159,6 @@ static void freeze_stops_all(void)
 	step(p, ms);
 	CHECK_NUMBER(get(p, 1, "PMD4"), per_ms);
 	CHECK_NUMBER(get(p, 0, "PMD4"), 2 * per_ms);
-	check_quiet(p);
-	unc_platform_close(p);
-}
-
-/* 3.3.2: a carry is noted in PMC0 at the number of the counter, and freezes if oi says so. */
-static void overflow_bits(void)
-{
-	struct unc_platform *p = machine(MONT);
-	uint64_t noted = 0;
-
-	for (unsigned n = 4; n < 16; n++) {
-		put(p, 0, numbered("PMD", n), ((uint64_t)1 << 47) - 10);
-		put(p, 0, numbered("PMC", n), CONTROL(CYCLES, 0));
-		step(p, ms);
-		noted |= (uint64_t)1 << n; /* those before stay */
-		CHECK_NUMBER(get(p, 0, "PMC0"), noted);
-	}
-	CHECK_NUMBER(get(p, 0, "PMD4"), 12 * 800000 - 10); /* never frozen */
-	put(p, 0, "PMC0", 0);
-	step(p, ms);
-	CHECK_NUMBER(get(p, 0, "PMC0"), 0);
-	put(p, 0, "PMC0", 1 << 5); /* software may set them */
-	CHECK_NUMBER(get(p, 0, "PMC0"), 1 << 5);
-	put(p, 0, "PMC0", 0);
-	for (unsigned n = 4; n < 16; n++) {
-		put(p, 0, "PMC0", 1);
-		put(p, 0, numbered("PMD", n == 4 ? 5 : 4), 0);
-		put(p, 0, numbered("PMD", n), ((uint64_t)1 << 47) - 1000);
-		put(p, 0, numbered("PMC", n), CONTROL(CYCLES, 0) | OI);
-		put(p, 0, "PMC0", 0);
-		step(p, ms);
-		CHECK_NUMBER(get(p, 0, "PMC0"), 1u << n | 1);
-		CU_ASSERT(get(p, 0, numbered("PMD", n)) <= 1);
-		/* All stop in that moment: what began with it has counted as much. */
-		CHECK_COUNT(get(p, 0, numbered("PMD", n == 4 ? 5 : 4)), 1000.8, 1.6);
-		put(p, 0, numbered("PMC", n), CONTROL(CYCLES, 0));
-	}
 	check_quiet(p);
 	unc_platform_close(p);
 }
@@ -339,128 +301,6 @@ static void masks(void)
 	unc_platform_close(p);
 }
 
-/* ---- sampling: the unit freezes, the others do not */
-
-static void sampling(void)
-{
-	struct unc_platform *p = machine(MONT);
-	struct unc_session *s = session(p, 0), *other = session(p, 0);
-	struct unc_overflow o;
-	struct unc_value v[2];
-	const uint64_t every = 100000; /* 125 us */
-
-	add(s, "core1.CPU_OP_CYCLES:socket=0");
-	add(s, "core1.IA64_INST_RETIRED:socket=0");
-	add(other, "core0.CPU_OP_CYCLES:socket=0");
-	CHECK_NUMBER(unc_session_sample(s, 0, (uint64_t)1 << 48), UNC_ERR_RANGE);
-	CHECK_NUMBER(unc_session_sample(s, 0, every), 0);
-	start(other);
-	start(s);
-	for (unsigned round = 0; round < 5; round++) {
-		step(p, 120000);
-		o = (struct unc_overflow){.size = sizeof(o)};
-		CHECK_NUMBER(unc_session_poll(s, &o, v, 2, sizeof(*v)), 0);
-		CHECK_NUMBER(o.id, -1);
-		step(p, 120000); /* it froze long ago */
-		o = (struct unc_overflow){.size = sizeof(o)};
-		CHECK_NUMBER(unc_session_poll(s, &o, v, 2, sizeof(*v)), 0);
-		CU_ASSERT_EQUAL_FATAL(o.id, 0);
-		CHECK_NUMBER(o.frozen, 1);
-		CHECK_TEXT(o.unit, "core");
-		CHECK_NUMBER(o.index, 1);
-		/* Time is in whole ns, 0.8 counts each. 1.1 instructions a clock. */
-		CHECK_COUNT(v[0].delta, every + 1, 1);
-		CHECK_NUMBER(o.count, v[0].delta);
-		CHECK_COUNT(v[1].delta, every * 1.1 + 1, 2);
-	}
-	CHECK_COUNT(count_of(other, 0), 10 * 120e-6 * cycles_per_second, 1);
-	CU_ASSERT_EQUAL(unc_session_stop(s), 0);
-	unc_session_free(s);
-	unc_session_free(other);
-	check_quiet(p);
-	unc_platform_close(p);
-}
-
-/* Somebody counts with another counter of the unit: an overflow of ours freezes nothing (oi, bit
- * 5). */
-static void sampling_beside(void)
-{
-	struct unc_platform *p = machine(MONT);
-	struct unc_session *s = session(p, 0);
-	struct unc_overflow o = {.size = sizeof(o)};
-	struct unc_value v;
-
-	put(p, 1, "PMC5", CONTROL(CYCLES, 0));
-	add(s, "core1.CPU_OP_CYCLES:socket=0");
-	CHECK_NUMBER(unc_session_sample(s, 0, 100000), 0); /* 125 us */
-	start(s);
-	CHECK_NUMBER(get(p, 1, "PMC15") & OI, 0);
-	uint64_t before = get(p, 1, "PMD5");
-	step(p, 240000);
-	CHECK_NUMBER(unc_session_poll(s, &o, &v, 1, sizeof(v)), 0);
-	CHECK_NUMBER(o.id, 0);
-	CHECK_NUMBER(o.frozen, 0);
-	CHECK_COUNT(get(p, 1, "PMD5") - before, 240e-6 * cycles_per_second, 1);
-	unc_session_free(s);
-	check_quiet(p);
-	unc_platform_close(p);
-}
-
-/* A freeze that nobody has looked at before the stop is ours if its overflow is noted. */
-static void frozen_at_stop(void)
-{
-	for (unsigned foreign = 0; foreign < 2; foreign++) {
-		struct unc_platform *p = machine(MONT);
-		struct unc_session *s = session(p, 0);
-		struct unc_value v;
-
-		add(s, "core0.CPU_OP_CYCLES:socket=0");
-		CHECK_NUMBER(unc_session_sample(s, 0, 100000), 0); /* 125 us */
-		start(s);
-		step(p, foreign ? 60000 : 240000);
-		if (foreign)
-			put(p, 0, "PMC0", 1);                            /* fr */
-		CHECK_NUMBER(get(p, 0, "PMC0"), foreign ? 0x1 : 0x8001); /* table 3-9: PMD15 */
-		CHECK_NUMBER(unc_session_stop(s), 0);
-		v = value_of(s, 0);
-		CHECK_NUMBER(v.flags & UNC_VALUE_LOST, foreign ? UNC_VALUE_LOST : 0);
-		CHECK_TEXT(
-			unc_session_reason(s, 0),
-			foreign ? "core0.CPU_OP_CYCLES:socket=0: somebody else has changed PMC0 of "
-				  "core0 (socket 0) while it was counting: it holds 0x1"
-				: "");
-		if (!foreign)
-			CHECK_COUNT(v.count, 100001, 1); /* up to the clock in which it froze */
-		unc_session_free(s);
-		unc_platform_close(p);
-	}
-}
-
-static void sampling_views(void)
-{
-	struct unc_platform *p = machine(MONT);
-	struct unc_session *s;
-	struct unc_overflow o;
-	struct unc_value v;
-	const uint64_t every = 100000;
-
-	/* An event of a view, on all threads that count it. */
-	s = session(p, 0);
-	add(s, "bus.BUS_ALL:EITHER");
-	CHECK_NUMBER(unc_session_sample(s, 0, every), 0);
-	start(s);
-	step(p, 1000 * ms);
-	o = (struct unc_overflow){.size = sizeof(o)};
-	CHECK_NUMBER(unc_session_poll(s, &o, &v, 1, sizeof(v)), 0);
-	CU_ASSERT_EQUAL_FATAL(o.id, 0);
-	CHECK_TEXT(o.unit, "bus");
-	CHECK_NUMBER(o.others, 3); /* two threads of one core on each socket, alike */
-	CHECK_NUMBER(v.delta, 4 * every);
-	check_quiet(p);
-	unc_session_free(s);
-	unc_platform_close(p);
-}
-
 /* With hyper-threading off a core is one logical CPU: of what a socket's cores all see, one counts.
  */
 static void one_thread_a_core(void)
@@ -495,16 +335,11 @@ int main(void)
 		{"scopes: threads, cores, sockets", scopes},
 		{"a thread that cannot be read", lost_thread},
 		{"PMC0.fr stops all twelve counters", freeze_stops_all},
-		{"overflow bits", overflow_bits},
 		{"no privilege level: nothing is counted", privilege_levels},
 		{"thresholds are to be exceeded", thresholds},
 		{"line states", line_states},
 		{"captured addresses while frozen only", captured_addresses},
 		{"masks and reset values", masks},
-		{"sampling", sampling},
-		{"sampling beside another program freezes nothing", sampling_beside},
-		{"a freeze between the last look and the stop", frozen_at_stop},
-		{"sampling an event of a view", sampling_views},
 		{"hyper-threading off", one_thread_a_core},
 		{NULL, NULL},
 	};

@@ -154,8 +154,6 @@ static void test_not_carried(void)
 		"event left there would count; registers: no access method that was chosen "
 		"reaches msr registers; others do: simulated");
 	CU_ASSERT(unc_session_add(s, "pcu.CLOCKTICKS", &id) == 0);
-	CHECK_NUMBER(unc_session_sample(s, id, 1000), UNC_ERR_UNAVAILABLE);
-	CU_ASSERT(strstr(unc_session_error(s), "needs the registers of its units") != NULL);
 	unc_session_free(s);
 	unc_platform_close(p);
 }
@@ -178,33 +176,6 @@ static void test_filter_missing(void)
 	CU_ASSERT(value_of(s, id).flags & UNC_VALUE_PARTIAL);
 	CHECK_NUMBER(unc_session_stop(s), 0);
 	unc_session_free(s);
-	unc_platform_close(p);
-}
-
-/* Events that end intervals take the registers, and the whole session with them. */
-static void test_sampling(void)
-{
-	struct unc_platform *p = by(IVB, NULL);
-	struct unc_session *s = session(p, 0);
-	int clock = add(s, "cbo0.CLOCKTICKS:socket=0"),
-	    other = add(s, "imc0.CAS_COUNT:RD:socket=0");
-	struct unc_overflow overflow = {.size = sizeof(overflow)};
-	struct unc_value v[2];
-
-	CHECK_NUMBER(unc_session_sample(s, clock, 1000000), 0);
-	start(s);
-	CU_ASSERT(s->units.wanted[s->units.slot[0].instance].by != &unc_driver &&
-		  s->units.wanted[s->units.slot[1].instance].by != &unc_driver);
-	step(p, 10 * ms);
-	CHECK_NUMBER(unc_session_poll(s, &overflow, v, 2, sizeof(*v)), 0);
-	CHECK_NUMBER(overflow.id, clock);
-	CU_ASSERT(v[other].count > 0);
-	CHECK_NUMBER(unc_session_stop(s), 0);
-	CHECK_NUMBER(unc_session_sample(s, 0, 0), 0);
-	start(s);
-	CU_ASSERT(s->units.wanted[s->units.slot[0].instance].by == &unc_driver);
-	unc_session_free(s);
-	check_quiet(p);
 	unc_platform_close(p);
 }
 
@@ -732,7 +703,6 @@ int main(void)
 		{"encoded once", test_encoded_once},
 		{"what the driver does not carry", test_not_carried},
 		{"a filter in a part that is missing", test_filter_missing},
-		{"sampling takes the registers", test_sampling},
 		{"one read a unit", test_one_read},
 		{"an open fails", test_open_fails},
 		{"the driver is unloaded", test_unloaded},

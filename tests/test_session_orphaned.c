@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "session/sample.h"
 #include "session_files.h"
 
 static const double uclk = 2.7e9;
@@ -270,31 +269,6 @@ static void test_frozen_unit(void)
 	unc_platform_close(p);
 }
 
-/* So does a socket that overflows of it may have frozen (bit 31 of GLOBAL_CTL, 29 lets it go). */
-static void test_frozen_socket(void)
-{
-	struct heard heard;
-	struct unc_platform *p = hearing("ivybridge-ep,clock=wait", &heard);
-	struct unc_session *a = session(p, UNC_SESSION_FREEZE), *s = session(p, 0);
-	int reads = add(a, "imc0.CAS_COUNT:RD:socket=0"), id = add(s, "cbo0.CLOCKTICKS:socket=0");
-
-	CHECK_NUMBER(unc_session_sample(a, reads, 100000000), 0);
-	start(a);
-	CU_ASSERT_FATAL(a->sample && a->sample->trigger[0].freezes);
-	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "ubox", 0, 0, "GLOBAL_CTL"),
-		      0x80000000);
-	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "cbo", 5, 0, "CTL0"), 0x400135);
-	a->units.guest->end(a);
-	a->units.guest = NULL;
-	die(a);
-	start(s);
-	step(p, 10 * ms);
-	struct unc_value v = value_of(s, id);
-	CHECK_COUNT(v.count, uclk * v.seconds, 1);
-	unc_session_free(s);
-	unc_platform_close(p);
-}
-
 /* A record leads to no write that a session could not have made for itself. */
 static void test_untrusted(void)
 {
@@ -303,8 +277,8 @@ static void test_untrusted(void)
 		uint32_t role;
 	} cases[] = {{CTR0, UNC_HELD_CONTROL},    {CTR0, UNC_HELD_FILTER},
 		     {BOX_CTL, UNC_HELD_CONTROL}, {FILTER, UNC_HELD_CONTROL},
-		     {CTL0, UNC_HELD_UNIT},       {CTL0, UNC_HELD_SOCKET},
-		     {CTL0, UNC_HELD_FILTER},     {0x1A0, UNC_HELD_CONTROL}};
+		     {CTL0, UNC_HELD_UNIT},       {CTL0, UNC_HELD_FILTER},
+		     {0x1A0, UNC_HELD_CONTROL}};
 	struct heard heard;
 	struct unc_platform *p = hearing(SNB, &heard);
 	struct snapshot before = snapshot(p);
@@ -592,7 +566,6 @@ int main(void)
 		{"a counter that was a clock for a moment", test_witness},
 		{"unit control", test_unit_control},
 		{"a unit that was frozen", test_frozen_unit},
-		{"a socket that was frozen", test_frozen_socket},
 		{"records that no session has made", test_untrusted},
 		{"two processes", test_processes},
 		{"one that was killed", test_killed_process},

@@ -233,66 +233,6 @@ static void test_lane(void)
 	unc_platform_close(p);
 }
 
-/* ---- a counter that ends intervals is not for others */
-
-static void test_sampled(void)
-{
-	struct unc_platform *p = machine(IVB_WAIT);
-	struct snapshot before = snapshot(p);
-	struct unc_session *a = session(p, 0), *b = session(p, 0), *c = session(p, 0);
-	int clock = add(a, "cbo0.CLOCKTICKS:socket=0"), same = add(b, "cbo0.CLOCKTICKS:socket=0");
-
-	add(a, "ubox.UCLK:socket=0");
-	CHECK_NUMBER(unc_session_sample(a, clock, 100000000), 0);
-	start(a);
-	start(b);
-	CHECK_NUMBER(counters_in_use(p, CTL0), 2);
-	step(p, 10 * ms);
-	struct unc_value v = value_of(b, same);
-	CHECK_COUNT(v.count, uclk * v.seconds, 1);
-	CHECK_NUMBER(unc_session_stop(b), 0);
-	CHECK_NUMBER(unc_session_stop(a), 0);
-	/* Of a fixed counter there is one. */
-	CHECK_NUMBER(unc_session_sample(a, 1, 100000000), 0);
-	start(a);
-	add(c, "ubox.UCLK:socket=0");
-	CHECK_NUMBER(unc_session_start(c), UNC_ERR_BUSY);
-	CHECK_TEXT(
-		unc_session_error(c),
-		"ubox.UCLK:socket=0: FIXED_CTL of ubox0 (socket 0) is used by another session of "
-		"this program, and a counter that ends intervals cannot be shared");
-	CHECK_NUMBER(unc_session_stop(a), 0);
-	start(c);
-	CHECK_NUMBER(unc_session_start(a), UNC_ERR_BUSY);
-	unc_session_free(a);
-	unc_session_free(b);
-	unc_session_free(c);
-	CHECK_RESTORED(p, before);
-	CHECK_NUMBER(held_registers(p), 0);
-	unc_platform_close(p);
-}
-
-/* A socket that overflows freeze is refused to others, until that session ends. */
-static void test_sampled_socket(void)
-{
-	struct unc_platform *p = machine(IVB_WAIT);
-	struct unc_session *a = session(p, UNC_SESSION_FREEZE), *b = session(p, 0);
-	int clock = add(a, "imc0.CAS_COUNT:RD:socket=0");
-
-	add(b, "cbo0.CLOCKTICKS:socket=0");
-	CHECK_NUMBER(unc_session_sample(a, clock, 100000000), 0);
-	start(a);
-	CHECK_NUMBER(unc_session_start(b), UNC_ERR_BUSY);
-	CHECK_TEXT(unc_session_error(b), "another session of this program samples on socket 0 and "
-					 "freezes it at overflows");
-	CHECK_NUMBER(unc_session_stop(a), 0);
-	start(b);
-	unc_session_free(a);
-	unc_session_free(b);
-	CHECK_NUMBER(held_registers(p), 0);
-	unc_platform_close(p);
-}
-
 /* ---- witnesses */
 
 /* An event that counts nothing: a counter that nobody uses is the clock. */
@@ -484,8 +424,6 @@ int main(void)
 		{"many that want the same metric", test_ranks},
 		{"passes", test_rotating},
 		{"a lane", test_lane},
-		{"a counter that ends intervals", test_sampled},
-		{"a socket that overflows freeze", test_sampled_socket},
 		{"frozen, and nothing moves before", test_frozen},
 		{"idle, and no counter for a witness", test_idle_full},
 		{"no counter for a witness", test_no_witness},

@@ -765,7 +765,6 @@ static int in_the_child(struct pair *pair)
 	wrong |= unc_session_clear(pair->s) != UNC_ERR_STATE;
 	wrong |= unc_session_add(pair->s, "cbo0.CLOCKTICKS", &id) != UNC_ERR_STATE;
 	wrong |= unc_session_add(pair->s, "memory_read_bytes", &id) != UNC_ERR_STATE;
-	wrong |= unc_session_sample(pair->s, 0, 1000) != UNC_ERR_STATE;
 	wrong |= unc_session_plan(pair->s, UNC_PHASE_START, walk_one, NULL) != UNC_ERR_STATE;
 	wrong |= unc_session_new(pair->p, 0, &fresh) != UNC_ERR_STATE;
 	unc_session_free(pair->s);

@@ -266,39 +266,6 @@ static void test_wrap(void)
 	unc_sim_close(sim);
 }
 
-/* Emerald Rapids: overflow bits, cleared by writing ones (817509-001, table 1-4). */
-static void test_status(void)
-{
-	struct unc_sim *sim = machine("beta,clock=step");
-	void *status = msr64(sim, 0x2001), *ctr = msr64(sim, 0x2009);
-
-	unc_sim_write(sim, msr64(sim, 0x2002), 0x01);
-	unc_sim_write(sim, msr64(sim, 0x2003), 0x01);
-	unc_sim_write(sim, ctr, ONES(48) - 100);
-	CHECK_NUMBER(unc_sim_read(sim, status), 0);
-	unc_sim_step(sim, ms);
-	CHECK_NUMBER(unc_sim_read(sim, ctr), 2000000 - 101);
-	CHECK_NUMBER(unc_sim_read(sim, status), 2);
-	unc_sim_write(sim, status, 1);
-	CHECK_NUMBER(unc_sim_read(sim, status), 2);
-	unc_sim_write(sim, status, 2);
-	CHECK_NUMBER(unc_sim_read(sim, status), 0);
-	unc_sim_write(sim, ctr, ONES(48) - 100);
-	unc_sim_step(sim, ms);
-	unc_sim_write(sim, msr64(sim, 0x2000), 0x201); /* the carry happened before the reset */
-	CHECK_NUMBER(unc_sim_read(sim, status), 2);
-	CHECK_NUMBER(unc_sim_read(sim, ctr), 0);
-	unc_sim_write(sim, status, 2);
-	unc_sim_write(sim, ctr, ONES(48) - 2001);
-	unc_sim_write(sim, msr64(sim, 0x2000), 0);
-	unc_sim_step(sim, 1000); /* up to the top, not over it */
-	CHECK_NUMBER(unc_sim_read(sim, status), 0);
-	unc_sim_step(sim, 2);
-	CHECK_NUMBER(unc_sim_read(sim, status), 2);
-	CHECK_NUMBER(violations(sim), 0);
-	unc_sim_close(sim);
-}
-
 /* Emerald Rapids: no enable bit, freeze without enable, resets at bits 8 and 9. */
 static void test_beta_control(void)
 {
@@ -605,7 +572,6 @@ int main(void)
 		{"fixed counter", test_fixed},
 		{"free-running counters", test_free_running},
 		{"wrap at 44 and 48 bits", test_wrap},
-		{"overflow status", test_status},
 		{"control without enable bits", test_beta_control},
 		{"rates and filters", test_rates},
 		{"combined umasks add up", test_umasks_add_up},

@@ -174,7 +174,6 @@ static void test_lost_interval(void)
 {
 	lose(2, taken);
 	script.to = 2;
-	script.no_second_start = true; /* the session takes up again by itself what was lost */
 	CHECK_NUMBER(run_lossy("-j -I 100 -d 0.5"), 1);
 	CHECK_NUMBER(count_of(out, "\n"), 5);
 	CHECK_NUMBER(count_of(out, "\"imc.CAS_COUNT:WR\":null"), 1);

@@ -239,17 +239,16 @@ static bool try_events(struct decode *d, unsigned type)
 	return d->found;
 }
 
-/*
- * Bits of CTL that say nothing of the event: those that read back as 0 whatever was written, and
- * those by which an overflow freezes.
- */
+/* Bits of CTL that say nothing of the event: those that read back as 0 whatever was written, and
+ * those by which an overflow freezes. */
 static uint64_t silent_bits(const struct unc_table *t, unsigned type)
 {
 	const struct unc_tbl_type *pool = &t->type[unc_type_pool(t, type)];
-	uint64_t bits = pool->overflow.set;
+	uint64_t bits = 0;
 
 	for (const struct unc_tbl_field *f = NULL; (f = UNC_NEXT(t, field, pool->fields, f));)
-		if (f->reg[0] == UNC_NONE && (f->flags & UNC_FIELD_WO))
+		if (f->reg[0] == UNC_NONE &&
+		    ((f->flags & UNC_FIELD_WO) || f->role == UNC_IS_OVERFLOW))
 			bits |= unc_ones(f->width[0]) << f->lo[0];
 	return bits;
 }

@@ -44,7 +44,6 @@ enum unc_ledger_role {
 	UNC_HELD_CONTROL = 1,
 	UNC_HELD_FILTER,
 	UNC_HELD_UNIT,   /* unit control: the unit was let go, or frozen */
-	UNC_HELD_SOCKET, /* what lets a socket go on: its holder may freeze it */
 	UNC_HELD_EVENTS, /* no register: a group of the kernel's events (ledger_events.h) */
 	UNC_HELD_GONE,   /* by nobody: what others have recorded of it before is done with */
 	UNC_HELD_ROLES
@@ -53,7 +52,7 @@ enum unc_ledger_role {
 struct unc_ledger_record {
 	struct unc_ledger_key key;
 	uint32_t role;  /* enum unc_ledger_role; 0: no record */
-	uint32_t alone; /* it is not for others to share */
+	uint32_t pad;   /* 0 */
 	uint64_t found; /* by the first holder */
 	uint64_t value; /* as programmed */
 	uint64_t mask;  /* of a filter: the bits that were chosen */

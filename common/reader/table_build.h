@@ -47,7 +47,6 @@ struct unc_words {
 		UNC_TABLE_ARRAYS(UNC_ROW_UNION)
 		UNC_WORKLOAD_ARRAYS(UNC_ROW_UNION)
 		struct unc_tbl_topology topology;
-		struct unc_tbl_overflow overflow;
 		struct unc_tbl_machine machine;
 		struct {
 			uint64_t steppings;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table reader: how counters are controlled, in units.tbl: control, steps, lanes, overflow. */
+/* The table reader: how counters are controlled, in units.tbl: control, steps, lanes. */
 #include "reader/table_build.h"
 
 #include <string.h>
@@ -246,7 +246,7 @@ int unc_end_fields(struct unc_table_reader *r)
 	return rc;
 }
 
-/* ---- overflow */
+/* ---- registers of the socket */
 
 /* Each position is noted as 1 + its number. */
 int unc_read_positions(struct unc_table_reader *r, const char *key, const char *list, unsigned max,
@@ -263,26 +263,6 @@ int unc_read_positions(struct unc_table_reader *r, const char *key, const char *
 		while (first <= last)
 			out[n++] = (uint8_t)(1 + first++);
 	}
-	return 0;
-}
-
-int unc_end_overflow(struct unc_table_reader *r)
-{
-	struct unc_tbl_type *type = unc_current_type(r);
-	struct unc_tbl_overflow *o = &r->w.overflow;
-	int rc = unc_bits_of(r, &r->w.sets, UNC_NONE, &o->set);
-
-	if (rc < 0 || (rc = unc_read_positions(r, "global", unc_given(r, "global"), 127, o->global,
-					       sizeof(o->global))) < 0)
-		return rc;
-	if ((o->set != 0) != (o->freezes != UNC_FREEZES_NOTHING))
-		return unc_bad(r, "set= and freezes= belong together");
-	if (!unc_given(r, "status"))
-		o->status = type->status;
-	if (o->clear == UNC_NONE)
-		o->clear = o->status;
-	o->known = 1;
-	type->overflow = *o;
 	return 0;
 }
 

@@ -217,10 +217,8 @@ int unc_end_counter(struct unc_table_reader *r)
 		if (c->enable & ~ctl->write_mask)
 			return unc_bad(r, "enable= is outside the mask of %s",
 				       unc_tbl_str(&r->t, ctl->name));
-		if ((rc = unc_bits_of(r, &r->w.sets, c->ctl, &c->freeze)) < 0)
-			return rc;
-	} else if (unc_given(r, "enable") || unc_given(r, "set")) {
-		return unc_bad(r, "enable= and set= go with ctl=");
+	} else if (unc_given(r, "enable")) {
+		return unc_bad(r, "enable= goes with ctl=");
 	}
 	for (unsigned i = 0; i < (count ? count : 1); i++) {
 		snprintf(full, sizeof(full), count ? "%s%u" : "%s", name, i);
@@ -297,6 +295,7 @@ static const uint8_t places[UNC_N_IS] = {
 	[UNC_IS_THRESHOLD] = IN_CTL,
 	[UNC_IS_STATES] = IN_CTL,
 	[UNC_IS_BOTH_THREADS] = IN_CTL,
+	[UNC_IS_OVERFLOW] = IN_CTL,
 	[UNC_IS_OTHER] = IN_UNIT_CTL | IN_CTL | IN_FIXED_CTL | IN_OTHERS | MANY,
 };
 

@@ -19,14 +19,12 @@ int unc_session_new(struct unc_platform *p, unsigned flags, struct unc_session *
 	struct unc_session *s;
 	int rc;
 
-	const unsigned known = UNC_SESSION_ROTATE | UNC_SESSION_FREEZE;
-
 	if (!unc_platform_here(p))
 		return UNC_ERR_STATE; /* its lock may be held by a thread that is not here */
 	unc_platform_fail(p, UNC_OK, "%s", ""); /* what the call before has left */
-	if (flags & ~known)
+	if (flags & ~(unsigned)UNC_SESSION_ROTATE)
 		return unc_platform_fail(p, UNC_ERR_INVALID, "unknown flags 0x%x for a session",
-					 flags & ~known);
+					 flags & ~(unsigned)UNC_SESSION_ROTATE);
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return unc_platform_fail(p, UNC_ERR_MEMORY, "out of memory");
@@ -34,7 +32,6 @@ int unc_session_new(struct unc_platform *p, unsigned flags, struct unc_session *
 		free(s);
 		return rc;
 	}
-	s->units.host = s;
 	s->platform = p;
 	s->flags = flags;
 	pthread_mutex_init(&s->lock, NULL);
@@ -176,7 +173,6 @@ int unc_session_clear(struct unc_session *s)
 		return UNC_ERR_STATE;
 	unc_session_roll_back(s, (struct unc_checkpoint){0});
 	s->state = UNC_UNMEASURED;
-	s->units.guest = NULL;
 	return 0;
 }
 

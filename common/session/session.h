@@ -29,9 +29,6 @@
  *   session_turns.c   passes take turns by themselves
  *   session_watch.c   the thread that lets them, and looks in before counters wrap
  *   session.c         creation, start, stop, end
- *
- * A guest of a session takes part by hooks (struct unc_guest): sampling (session_trigger.c,
- * session_sample.c), which ends intervals at overflows.
  */
 #ifndef UNC_SESSION_H
 #define UNC_SESSION_H
@@ -50,7 +47,6 @@ struct unc_pass {
 };
 
 struct unc_session;
-struct unc_sample; /* sample.h */
 
 /* That passes take turns by themselves: session_turns.c. */
 struct unc_turning {
@@ -82,10 +78,6 @@ struct unc_session {
 	unsigned n_passes;
 	double *scratch; /* one value for each reference of the largest formula */
 	size_t n_scratch;
-
-	int sampled;               /* sampling: item */
-	uint64_t every;            /* counts */
-	struct unc_sample *sample; /* while running */
 
 	pthread_mutex_t lock;
 	enum {

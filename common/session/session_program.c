@@ -2,7 +2,6 @@
 /* Sessions: start, turns and stop. */
 #include "access/near.h"
 #include "session/session.h"
-#include "units/guest.h"
 
 /* ---- stopping */
 
@@ -59,12 +58,9 @@ static int check_left(struct unc_session *s, struct unc_error *err)
 /* Values from which the first interval counts. */
 static int take_base(struct unc_session *s, enum unc_extent extent, struct unc_error *err)
 {
-	const struct unc_guest *guest = s->units.guest;
-	int rc = guest ? guest->hold(s, err) : 0;
+	int rc = unc_units_read(&s->units, extent, err);
 
 	s->begun |= (uint64_t)1 << s->units.turn;
-	if (rc == 0)
-		rc = unc_units_read(&s->units, extent, err);
 	if (rc == 0)
 		unc_units_lose_unread(&s->units, extent);
 	s->since_ns = s->units.read_ns;
@@ -73,7 +69,7 @@ static int take_base(struct unc_session *s, enum unc_extent extent, struct unc_e
 		s->wall.time = 0;
 		unc_session_began(s);
 	}
-	return rc == 0 && guest ? guest->go(s, err) : rc;
+	return rc;
 }
 
 /* Two sessions that start at the same time must not find the same counter free: the lock is held
@@ -176,8 +172,6 @@ int unc_session_plan(struct unc_session *s, enum unc_phase phase, unc_operation_
 	if (rc == 0)
 		rc = unc_units_show(&s->units, phase, fn, user, &s->error);
 	s->units.turn = now;
-	if (s->state != UNC_RUNNING && s->units.guest)
-		s->units.guest->end(s);
 	unc_units_unlock(&s->units);
 	unc_turning_go_on(s);
 	return rc;

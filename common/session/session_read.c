@@ -133,8 +133,8 @@ static struct stretch stretch_of(const struct unc_session *s, double all, bool i
 
 	return (struct stretch){
 		.interval = interval,
-		.even = s->units.guest || (!parts && begin + end <= ns / 1000),
-		.slow = !s->units.guest && (parts || begin > ns / 100 || end > ns / 100),
+		.even = !parts && begin + end <= ns / 1000,
+		.slow = parts || begin > ns / 100 || end > ns / 100,
 		.parts = parts,
 		.all = all,
 		.ns = ns,

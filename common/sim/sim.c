@@ -122,12 +122,9 @@ uint64_t unc_sim_enter(struct unc_sim *sim)
 	uint64_t now, ns;
 
 	pthread_mutex_lock(&sim->lock);
-	while ((ns = unc_sim_told_next(sim, unc_sim_uptime(sim)))) {
+	while ((ns = unc_sim_told_next(sim, unc_sim_uptime(sim))))
 		unc_sim_step(sim, ns);
-		unc_sim_overflows(sim, unc_sim_uptime(sim));
-	}
 	now = unc_sim_uptime(sim); /* under the lock: time does not run backwards */
-	unc_sim_overflows(sim, now);
 	return now;
 }
 

@@ -59,7 +59,6 @@ static void write_control(struct sim_reg *reg, uint64_t value, uint64_t now)
 	if (reg->value == (value & ~reset))
 		return;
 	reg->value = value & ~reset;
-	reg->block->sim->armed |= unc_sim_arms(reg->counter);
 	if (reg->block->type->has_follow && reg->counter->number == 0)
 		select_all(reg->block);
 	else
@@ -86,15 +85,39 @@ static uint64_t accepted(const struct sim_reg *reg, uint64_t value)
 static void write_other(struct sim_reg *reg, uint64_t value)
 {
 	struct sim_block *block = reg->block;
-	const struct unc_tbl_type *type = block->type->row;
-	struct sim_reg *status = unc_sim_status(block);
 
 	reg->value = reg->row->flags & UNC_REG_W1C ? reg->value & ~value : value;
-	if (type->overflow.known && status && type->overflow.clear != UNC_NONE &&
-	    reg == unc_sim_reg(block, type->overflow.clear) && reg != status)
-		status->value &= ~value;
 	if (reg->row->role == UNC_ROLE_OTHER)
 		select_all(block);
+}
+
+static void freeze_all(struct unc_sim *sim, unsigned socket, bool frozen, uint64_t at)
+{
+	unc_sim_settle_socket(sim, socket, at);
+	sim->frozen[socket] = frozen;
+	for (size_t i = 0; i < sim->n_blocks; i++)
+		if (sim->block[i].socket == socket)
+			unc_sim_block_run(&sim->block[i]);
+}
+
+/* The bits that freeze and unfreeze all units of a socket may have been written. */
+static void freeze_socket(struct sim_block *block, const struct sim_reg *reg, uint64_t value,
+			  uint64_t now)
+{
+	const struct sim_type *type = block->type;
+	struct unc_sim *sim = block->sim;
+	const struct unc_tbl_field *field = type->field[UNC_IS_FREEZE_SOCKET];
+	uint64_t unfreeze = type->bits[UNC_IS_UNFREEZE_SOCKET];
+	bool frozen = sim->frozen[block->socket];
+
+	if (!field || reg != unc_sim_reg(block, field->reg[0]))
+		return;
+	if (value & type->bits[UNC_IS_FREEZE_SOCKET])
+		frozen = true;
+	else if (!unfreeze || (value & unfreeze))
+		frozen = false;
+	if (frozen != sim->frozen[block->socket])
+		freeze_all(sim, block->socket, frozen, now);
 }
 
 void unc_sim_reg_write(struct sim_reg *reg, uint64_t value, uint64_t now)
@@ -123,7 +146,7 @@ void unc_sim_reg_write(struct sim_reg *reg, uint64_t value, uint64_t now)
 		write_other(reg, value);
 	}
 	unc_sim_block_run(block);
-	unc_sim_freeze_socket(block, reg, value, now);
+	freeze_socket(block, reg, value, now);
 }
 
 /* A counter of fewer bits than its register may repeat its top bit. */
@@ -149,11 +172,6 @@ uint64_t unc_sim_reg_read(struct sim_reg *reg, uint64_t now)
 		return poison;
 	if (reg->counter && reg->counter->ctr == reg)
 		return extended(reg, unc_sim_value(reg->counter, now));
-	if (reg == unc_sim_status(block))
-		unc_sim_settle(block, now);
-	for (unsigned i = 0; i < block->type->row->n_global; i++)
-		if (reg == unc_sim_reg(block, block->type->row->global_status[i]))
-			unc_sim_settle_socket(block->sim, block->socket, now);
 	return reg->value;
 }
 
@@ -161,7 +179,6 @@ void unc_sim_block_init(struct sim_block *block)
 {
 	const struct unc_tbl_type *type = block->type->row;
 
-	block->position = (int16_t)unc_type_global(type, block->index);
 	block->weight = unc_sim_weight(block);
 	for (uint32_t i = 0; i < type->regs.n; i++)
 		block->reg[i].value = block->reg[i].row->base;

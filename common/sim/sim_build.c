@@ -130,8 +130,6 @@ static void add_counter(struct unc_sim *sim, struct sim_block *block, struct sim
 		.ctl = ctl,
 		.enable = row ? row->enable : type->enable,
 		.active = row ? 0 : type->active,
-		.freezes = row ? row->freeze : type->overflow.set,
-		.status_bit = row ? bit(row->status_bit) : bit(type->overflow.bit + number + 1),
 		.width = row ? row->width : type->width,
 		.number = (uint8_t)number,
 	};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What counters hold, and which of them run. Where one has carried, the unit's status notes the
- * counter, and the socket's status the unit. A counter counts while its control has the enable bits
+ * What counters hold, and which of them run. A counter counts while its control has the enable bits
  * of the type and any of those that mark it as used, and nothing has frozen it; where unit control
  * has enables of its own, while its bit there is set too. Free-running ones never stop. An event of
  * a lane counts only where the lane's lead counts one of the same set: else that is a violation.
@@ -22,64 +21,6 @@ void unc_sim_violation(const struct sim_reg *reg, const char *format, ...)
 		 unc_tbl_str(sim->table, block->type->row->name), block->index,
 		 unc_tbl_str(sim->table, reg->row->name), what);
 	sim->violations++;
-}
-
-/* ---- where a carry is noted */
-
-struct sim_reg *unc_sim_status(const struct sim_block *block)
-{
-	const struct unc_tbl_type *type = block->type->row;
-	uint16_t status = type->overflow.known ? type->overflow.status : type->status;
-
-	return status == UNC_NONE ? NULL : unc_sim_reg(block, status);
-}
-
-/* The register and bit of the socket's status that a carry sets; NULL: none. */
-static struct sim_reg *socket_status(const struct sim_counter *counter, uint64_t *bit)
-{
-	const struct sim_block *block = counter->ctr->block;
-	const struct sim_block *global = block->sim->global[block->socket];
-	int position = counter->row && counter->row->global_bit ? counter->row->global_bit - 1
-								: block->position;
-	unsigned width;
-
-	if (!global || position < 0)
-		return NULL;
-	const struct unc_tbl_type *type = global->type->row;
-	width = block->sim->table->reg[type->global_status[0]].width;
-	if ((unsigned)position / width >= type->n_global)
-		return NULL;
-	*bit = (uint64_t)1 << ((unsigned)position % width);
-	return unc_sim_reg(global, type->global_status[(unsigned)position / width]);
-}
-
-bool unc_sim_arms(const struct sim_counter *counter)
-{
-	return counter->freezes && counter->ctl &&
-	       (counter->ctl->value & counter->freezes) == counter->freezes;
-}
-
-bool unc_sim_noted(const struct sim_counter *counter)
-{
-	const struct sim_reg *status = unc_sim_status(counter->ctr->block);
-	uint64_t bit;
-	const struct sim_reg *global = socket_status(counter, &bit);
-
-	return (status && (status->value & counter->status_bit)) ||
-	       (global && (global->value & bit));
-}
-
-/* A unit with a status of its own tells the socket only if its counter is told to freeze. */
-static void note(const struct sim_counter *counter)
-{
-	struct sim_reg *status = unc_sim_status(counter->ctr->block), *global;
-	uint64_t bit;
-
-	if (status)
-		status->value |= counter->status_bit;
-	global = status && !unc_sim_arms(counter) ? NULL : socket_status(counter, &bit);
-	if (global)
-		global->value |= bit;
 }
 
 /* ---- what a counter holds */
@@ -106,11 +47,6 @@ uint64_t unc_sim_value(const struct sim_counter *counter, uint64_t now)
 	return (counter->base + gained(counter, now, NULL)) & unc_ones(counter->width);
 }
 
-bool unc_sim_carries(const struct sim_counter *counter, uint64_t now)
-{
-	return gained(counter, now, NULL) > unc_ones(counter->width) - counter->base;
-}
-
 static void start_at(struct sim_counter *counter, uint64_t now)
 {
 	counter->since = now;
@@ -120,8 +56,6 @@ static void start_at(struct sim_counter *counter, uint64_t now)
 /* Brings a counter up to date. */
 static void settle(struct sim_counter *counter, uint64_t now)
 {
-	if (unc_sim_carries(counter, now))
-		note(counter);
 	counter->base += gained(counter, now, &counter->fraction);
 	counter->base &= unc_ones(counter->width);
 	start_at(counter, now);

@@ -117,7 +117,6 @@ static void put_unit(struct writer *w, const struct sim_type *type, unsigned ind
 	const struct sim_hidden *lie =
 		unc_sim_chosen(w->sim, SIM_MISLISTED, type->number, 0, (int)index, (int)w->socket);
 	address = lie ? lie->address : address;
-	unc_sim_block(w->sim, type->number, index, w->socket)->position = (int16_t)w->position;
 	put(w, layout, address,
 	    (uint64_t)row->discovery | (uint64_t)(first_number(table, row) + index) << 16 |
 		    (uint64_t)w->position++ << 32);

@@ -9,7 +9,6 @@
  *   sim.c            clock, the calls of sim.h
  *   sim_place.c      where units and registers are
  *   sim_block.c      what reads and writes of a block's registers do
- *   sim_overflow.c   counters whose carry freezes
  *   sim_counter.c    what counters hold, and which of them run
  *   sim_rate.c       how fast a control value counts
  *   sim_live.c       what the machine does, over time; random numbers
@@ -123,9 +122,8 @@ struct sim_counter {
 	const struct unc_tbl_counter *row; /* fixed and free-running; NULL: programmable */
 	struct sim_reg *ctr, *ctl;         /* ctl NULL: free-running */
 	/* It counts with all of these bits in its control and, where there are any, with one of
-	 * those, and with that of unit control; its carry freezes with all of these. */
-	uint64_t enable, active, enabled_by_unit, freezes;
-	uint64_t status_bit; /* of the unit's status, which notes that it has carried; 0: none */
+	 * those, and with that of unit control. */
+	uint64_t enable, active, enabled_by_unit;
 	uint64_t base;
 	uint64_t since;             /* ns, */
 	uint64_t spent[SIM_CAUSES]; /* and by then, ns and bytes */
@@ -146,9 +144,8 @@ struct sim_block {
 	struct sim_counter *counter; /* programmable ones first */
 	size_t n_counters;
 	uint16_t socket, index;
-	int16_t position; /* in the socket's status, -1 none */
-	uint16_t moves;   /* the socket of which it counts what is moved */
-	double weight;    /* of its traffic among the units of its socket; 1 on average */
+	uint16_t moves; /* the socket of which it counts what is moved */
+	double weight;  /* of its traffic among the units of its socket; 1 on average */
 	bool frozen;
 	unsigned turn;   /* of the groups of the kernel's events, */
 	uint64_t turned; /* and since when, ns */
@@ -209,7 +206,6 @@ struct unc_sim {
 	size_t n_index;
 	struct sim_block *global[SIM_MAX_SOCKETS]; /* whose status tells of all units; NULL: none */
 	bool frozen[SIM_MAX_SOCKETS];              /* all units of the socket */
-	bool armed; /* a control was written that lets the carry of its counter freeze */
 	struct sim_bus bus;
 	struct unc_fs *tree; /* what /sys tells of devices and nodes, in memory */
 	struct sim_kernel kernel;
@@ -276,27 +272,13 @@ void unc_sim_reg_write(struct sim_reg *, uint64_t value, uint64_t now);
 /* First state of a block. */
 void unc_sim_block_init(struct sim_block *);
 
-/* ---- sim_overflow.c */
-/* Freezes what was to freeze up to now, at the time it happened. */
-void unc_sim_overflows(struct unc_sim *, uint64_t now);
-/* The bits that freeze and unfreeze all units of a socket may have been written. */
-void unc_sim_freeze_socket(struct sim_block *, const struct sim_reg *, uint64_t value,
-			   uint64_t now);
-
 /* ---- sim_counter.c */
 void unc_sim_violation(const struct sim_reg *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* The register that notes which counters of a block have carried; NULL: none. */
-struct sim_reg *unc_sim_status(const struct sim_block *);
-/* Whether the carry of a counter is to freeze. */
-bool unc_sim_arms(const struct sim_counter *);
-/* Whether it is noted that it has carried: it cannot freeze again. */
-bool unc_sim_noted(const struct sim_counter *);
-/* What it holds by then, and whether it has carried since it was last up to date. */
+/* What it holds by then. */
 uint64_t unc_sim_value(const struct sim_counter *, uint64_t now);
-bool unc_sim_carries(const struct sim_counter *, uint64_t now);
 void unc_sim_set(struct sim_counter *, uint64_t value, uint64_t now);
-/* Brings counters of a block, or of all units of a socket, up to date: notes what has carried. */
+/* Brings counters of a block, or of all units of a socket, up to date. */
 void unc_sim_settle(struct sim_block *, uint64_t now);
 void unc_sim_settle_socket(struct unc_sim *, unsigned socket, uint64_t now);
 /* Sets the speed of all counters of a settled block. */

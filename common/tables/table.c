@@ -35,7 +35,7 @@ uint64_t unc_field_of(const struct unc_tbl_field *f, uint64_t value)
 
 uint64_t unc_type_modifiers(const struct unc_table *t, const struct unc_tbl_type *type)
 {
-	uint64_t bits = type->enable | type->overflow.set;
+	uint64_t bits = type->enable;
 
 	for (const struct unc_tbl_field *f = NULL; (f = UNC_NEXT(t, field, type->fields, f));)
 		if ((f->flags & UNC_FIELD_USER) || f->role > UNC_IS_OTHER)

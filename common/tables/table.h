@@ -197,6 +197,7 @@ enum unc_is {
 	UNC_IS_THRESHOLD,
 	UNC_IS_STATES, /* of a line: each bit a share of the counts */
 	UNC_IS_BOTH_THREADS,
+	UNC_IS_OVERFLOW, /* control of a counter: its carry freezes */
 	UNC_N_IS
 };
 
@@ -253,12 +254,9 @@ struct unc_tbl_step {
 /* A counter that counts one thing only. */
 struct unc_tbl_counter {
 	unc_str name;
-	uint16_t ctr;       /* index into regs */
-	uint16_t ctl;       /* index into regs; UNC_NONE: free-running */
-	uint64_t enable;    /* written to ctl to count */
-	uint64_t freeze;    /* bits of ctl that make its overflow freeze */
-	uint8_t status_bit; /* 1 + the bit of its overflow; 0: none */
-	uint8_t global_bit; /* 1 + the bit in the socket's status, if not that of its unit */
+	uint16_t ctr;    /* index into regs */
+	uint16_t ctl;    /* index into regs; UNC_NONE: free-running */
+	uint64_t enable; /* written to ctl to count */
 	uint8_t width;
 	uint16_t kernel; /* `config` of it for the kernel's driver; 0: that has none */
 };
@@ -309,20 +307,6 @@ struct unc_tbl_kernel_counters {
 	uint16_t code;
 };
 
-enum unc_freezes { UNC_FREEZES_NOTHING, UNC_FREEZES_UNIT, UNC_FREEZES_SOCKET };
-
-/* What happens when a counter carries. */
-struct unc_tbl_overflow {
-	uint64_t set; /* bits of CTL that make a carry freeze; 0: none */
-	/* where it is noted (index into regs); UNC_NONE: nowhere but in the socket's */
-	uint16_t status;
-	uint16_t clear;     /* register that clears the status; UNC_NONE: none */
-	uint8_t global[16]; /* 1 + bit of each unit in the socket's status; 0: none */
-	uint8_t bit;        /* of counter 0 in the status */
-	uint8_t freezes;    /* enum unc_freezes */
-	uint8_t known;      /* the type says something of overflows */
-};
-
 /* Which units of a type belong to which sub-NUMA cluster of their socket. */
 struct unc_tbl_nodes {
 	uint8_t clusters; /* of a socket; 0: any number, each has as many units, in order */
@@ -347,10 +331,9 @@ struct unc_tbl_type {
 	uint16_t pool;    /* 1 + the type whose units and counters a view uses; 0: its own */
 	uint16_t partner; /* 1 + the type of which each unit comes with one of these; 0: none */
 	uint16_t global_status[2]; /* registers of the socket (index into regs) */
-	uint16_t unfreeze;         /* register, written after an overflow has frozen the socket */
+	uint16_t unfreeze;         /* register that lets a frozen socket go on */
 	uint8_t n_global, has_unfreeze;
 	uint64_t unfreeze_value;
-	struct unc_tbl_overflow overflow;
 	uint16_t first_ctl, first_ctr; /* index into regs; counter first + i is + i */
 	uint16_t unit_ctl, status;     /* index into regs, or UNC_NONE */
 	uint16_t f_event, f_umask;     /* fields set by code= and by a umask's value; UNC_NONE */
@@ -637,14 +620,6 @@ static inline bool unc_reg_shows(const struct unc_table *t, uint16_t reg)
 	return reg != UNC_NONE && !(t->reg[reg].flags & UNC_REG_WO);
 }
 
-/* The bit of a unit in the socket's status, by the tables; -1: none. */
-static inline int unc_type_global(const struct unc_tbl_type *type, unsigned index)
-{
-	const struct unc_tbl_overflow *o = &type->overflow;
-
-	return index < sizeof(o->global) ? o->global[index] - 1 : -1;
-}
-
 /* Mask of the programmable counters of a unit. */
 static inline uint32_t unc_type_counters(const struct unc_tbl_type *type)
 {
@@ -719,7 +694,7 @@ uint64_t unc_field_bits(const struct unc_tbl_field *, uint16_t reg);
 /* What a register holds in a field, of which all is in this register. */
 uint64_t unc_field_of(const struct unc_tbl_field *, uint64_t value);
 /* Bits of the control of a counter that do not choose what is counted: what any event takes, what
- * has a role, enable bits, and those that make an overflow freeze. */
+ * has a role, and enable bits. */
 uint64_t unc_type_modifiers(const struct unc_table *, const struct unc_tbl_type *);
 /* Whether a CPU is one of them; stepping -1: not told. */
 /* Whether the CPU has this name, or this alias. */

@@ -105,8 +105,8 @@ static const struct command commands[] = {
 	{"decode", cmd_decode, OPEN_TABLES, REPORT | CPU, 2, 17, false, "UNIT REGISTER=VALUE...",
 	 "show the event and the fields behind register values",
 	 "UNIT is a unit type, REGISTER one of its registers; CTL is the control of any counter. "
-	 "One control at a time, with the filters that it depends on. Bits that read back as 0, "
-	 "and those by which sampling freezes, need not be as they were written."},
+	 "One control at a time, with the filters that it depends on. Bits that read back as 0 "
+	 "need not be as they were written."},
 	{"eval", cmd_eval, OPEN_TABLES, REPORT | CPU, 1, SIZE_MAX, false, "METRIC EVENT=COUNT...",
 	 "compute a metric from the counts of its events",
 	 "EVENT: also TIME (s), TSC (ticks), TSC_HZ, MEMORY_PEAK, PACKAGE_ENERGY, DRAM_ENERGY "

@@ -200,41 +200,6 @@ static int begin(struct unc_units *s, struct unc_error *err)
 	return unc_driver_choose(s, err);
 }
 
-/* Whether another session freezes a socket; then it is alone there. */
-static bool is_taken(const struct unc_units *s, unsigned socket, struct unc_error *why)
-{
-	const struct unc_instance *ubox = unc_units_ubox(s, socket);
-	uint16_t reg;
-	char who[64];
-
-	if (!ubox)
-		return false;
-	reg = unc_socket_reg(&s->platform->table->type[ubox->type]);
-	if (!unc_units_shared(s, ubox, reg))
-		return false;
-	unc_fail(why, UNC_ERR_BUSY, "%s samples on socket %u and freezes it at overflows",
-		 unc_units_holder_text(s, ubox, reg, who, sizeof(who)), socket);
-	return true;
-}
-
-static int check_sockets(struct unc_units *s, size_t first, struct unc_error *err)
-{
-	struct unc_error why;
-	bool taken = false;
-	int rc = 0;
-
-	for (size_t i = first; i < s->n_claims && rc == 0; i++) {
-		const struct unc_instance *u = s->claim[i].instance;
-
-		/* Those of a socket stand side by side. */
-		if (i == first || u->socket != s->claim[i - 1].instance->socket)
-			taken = is_taken(s, u->socket, &why);
-		if (taken)
-			rc = unc_units_leave_out(s, unc_units_number(s, u), &why, err);
-	}
-	return rc;
-}
-
 /* A new claim, with room for what all slots of the unit need. */
 static int new_claim(struct unc_units *s, uint32_t instance, struct unc_claim *u,
 		     struct unc_error *err)
@@ -288,7 +253,6 @@ static int add_claim(struct unc_units *s, uint32_t instance, enum unc_extent ext
 int unc_units_claim(struct unc_units *s, enum unc_extent extent, struct unc_error *err)
 {
 	int rc = extent == UNC_ALL ? begin(s, err) : 0;
-	size_t first = s->n_claims;
 
 	for (uint32_t i = 0; i < s->platform->instances.n && rc == 0; i++) {
 		if (s->wanted[i].head == UNC_END || (extent == UNC_TURN && s->wanted[i].always))
@@ -298,8 +262,6 @@ int unc_units_claim(struct unc_units *s, enum unc_extent extent, struct unc_erro
 	}
 	if (rc == 0 && extent == UNC_ALL)
 		unc_units_sort(s);
-	if (rc == 0 && s->platform->access && (rc = check_sockets(s, first, err)) == 0 && s->guest)
-		rc = s->guest->prepare(s->host, err);
 	return rc;
 }
 

@@ -17,8 +17,7 @@ struct unc_setting {
 	uint16_t reg;
 	enum {
 		UNC_WRITTEN,
-		UNC_WRITTEN_ALONE, /* not for others to share */
-		UNC_JOINED         /* another session has programmed it so: it is not written */
+		UNC_JOINED /* another session has programmed it so: it is not written */
 	} by;
 	enum {
 		UNC_PLANNED,  /* nothing is written yet */
@@ -76,7 +75,7 @@ struct unc_assignment {
 
 /* What n units do: start and stop; freeze and go on, those left out on which somebody else counts.
  * Errors: UNC_ERR_UNAVAILABLE (a part is missing), UNC_ERR_MEMORY. */
-enum unc_occasion { UNC_START, UNC_STOP, UNC_FREEZE, UNC_LET_GO };
+enum unc_occasion { UNC_START, UNC_STOP, UNC_LET_GO };
 int unc_plan_steps(const struct unc_table *, const struct unc_claim *, size_t n, enum unc_occasion,
 		   struct unc_plan *out, struct unc_error *err);
 /* Reads of all controls and filters that the units need, in their order: first the controls of a

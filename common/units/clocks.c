@@ -66,9 +66,8 @@ void unc_clock_begin(struct unc_units *s, struct unc_slot *slot)
 /* Whether a slot is a clock that was read, and had its counter all of the time, as it was. */
 static bool tells(struct unc_units *s, struct unc_slot *slot)
 {
-	return is_clock(s, slot) && !slot->alone &&
-	       !unc_units_stops_clock(s, unc_slot_unit(s, slot)) && !slot->unread &&
-	       !slot->lost.why && !unc_slot_span(s, slot)->total.time.idle &&
+	return is_clock(s, slot) && !unc_units_stops_clock(s, unc_slot_unit(s, slot)) &&
+	       !slot->unread && !slot->lost.why && !unc_slot_span(s, slot)->total.time.idle &&
 	       s->wanted[slot->instance].proof != UNC_STANDS;
 }
 
@@ -177,9 +176,6 @@ void unc_units_compare_clocks(struct unc_units *s, size_t first)
 {
 	struct groups groups;
 
-	/* Where the hardware freezes at overflows, they stand still by right. */
-	if (s->guest && s->guest->freezes(s->host, NULL, 0))
-		return;
 	groups.n = 0;
 	for (size_t i = first; i < s->n_reads; i++)
 		join(s, &groups, i);

@@ -31,8 +31,7 @@ static bool is_claimed(const struct unc_units *s, const struct unc_instance *u)
 	return false;
 }
 
-/* Sampling, or a counter that was chosen, needs registers, and the unit is served by the kernel
- * alone. */
+/* A counter that was chosen needs registers, and the unit is served by the kernel alone. */
 static int fail_registers(struct unc_units *s, uint32_t instance, struct unc_error *err)
 {
 	const struct unc_slot *slot = &s->slot[s->wanted[instance].head];
@@ -40,8 +39,7 @@ static int fail_registers(struct unc_units *s, uint32_t instance, struct unc_err
 
 	unc_platform_methods(s->platform, instance, &slot->code, NULL, &why);
 	return unc_fail(err, UNC_ERR_UNAVAILABLE,
-			"%s: an event that ends intervals, or whose counter is chosen, needs the "
-			"registers of %s: %s",
+			"%s: an event whose counter is chosen needs the registers of %s: %s",
 			slot->name, unc_unit_name(s, &s->platform->instances.unit[instance]).text,
 			why.text);
 }
@@ -51,8 +49,7 @@ static int choose(struct unc_units *s, uint32_t instance, bool *unloaded, struct
 {
 	const struct unc_platform *p = s->platform;
 	const struct unc_instance *u = &p->instances.unit[instance];
-	/* What ends intervals freezes and sets counters. */
-	unsigned by = s->guest ? UNC_BY_REGISTERS : UNC_BY_REGISTERS | UNC_BY_KERNEL;
+	unsigned by = UNC_BY_REGISTERS | UNC_BY_KERNEL;
 	int i;
 
 	/* Registers count all that was added, where they can be reached. */

@@ -46,7 +46,8 @@ int unc_units_go_on(struct unc_units *s, const struct unc_instance *u,
 
 /* ---- sockets */
 
-const struct unc_instance *unc_units_ubox(const struct unc_units *s, unsigned socket)
+/* The unit of a socket that has the socket's status; NULL: none. */
+static const struct unc_instance *find_ubox(const struct unc_units *s, unsigned socket)
 {
 	const struct unc_platform *p = s->platform;
 
@@ -59,7 +60,8 @@ const struct unc_instance *unc_units_ubox(const struct unc_units *s, unsigned so
 	return NULL;
 }
 
-int unc_units_others(struct unc_units *s, unsigned socket, struct unc_error *err)
+/* Whether somebody else counts on a unit of the socket: 1 or 0; or an error. */
+static int find_others(struct unc_units *s, unsigned socket, struct unc_error *err)
 {
 	const struct unc_table *table = s->platform->table;
 	struct unc_plan plan = {0};
@@ -84,16 +86,6 @@ int unc_units_others(struct unc_units *s, unsigned socket, struct unc_error *err
 	return rc < 0 ? rc : others;
 }
 
-int unc_plan_unfreeze(const struct unc_table *t, struct unc_plan *plan,
-		      const struct unc_instance *ubox, struct unc_error *err)
-{
-	const struct unc_tbl_type *type = &t->type[ubox->type];
-
-	return type->has_unfreeze ? unc_plan_add(t, plan, ubox, type->unfreeze, UNC_OP_WRITE,
-						 type->unfreeze_value, err)
-				  : 0;
-}
-
 int unc_units_unfreeze(struct unc_units *s, uint64_t sockets, struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
@@ -101,15 +93,16 @@ int unc_units_unfreeze(struct unc_units *s, uint64_t sockets, struct unc_error *
 	int any = 0;
 
 	for (unsigned i = 0; i < UNC_MAX_SOCKETS; i++) {
-		const struct unc_instance *ubox = sockets >> i & 1 ? unc_units_ubox(s, i) : NULL;
+		const struct unc_instance *ubox = sockets >> i & 1 ? find_ubox(s, i) : NULL;
 		struct unc_plan plan = {0};
 		int rc;
 
 		if (!ubox || !t->type[ubox->type].has_unfreeze ||
-		    (rc = unc_units_others(s, i, &why)) > 0)
+		    (rc = find_others(s, i, &why)) > 0)
 			continue;
 		if (rc == 0)
-			rc = unc_plan_unfreeze(t, &plan, ubox, &why);
+			rc = unc_plan_add(t, &plan, ubox, t->type[ubox->type].unfreeze,
+					  UNC_OP_WRITE, t->type[ubox->type].unfreeze_value, &why);
 		rc = unc_units_run_once(s, &plan, rc, "unfreezing", &why);
 		if (rc == UNC_ERR_MEMORY)
 			return unc_fail(err, rc, "out of memory");

@@ -31,7 +31,6 @@
 #include <errno.h>
 
 #include "units/claim.h"
-#include "units/guest.h"
 #include "units/loss.h"
 #include "units/notes.h"
 
@@ -145,6 +144,15 @@ uint64_t unc_telling_bits(const struct unc_table *, const struct unc_instance *,
 /* ---- run.c: prepares and runs a plan; an operation that failed is named. */
 int unc_units_run_plan(struct unc_units *, struct unc_plan *, const char *what,
 		       struct unc_error *err);
+/* The same if building the plan ended well (rc is 0), and frees it either way. */
+int unc_units_run_once(struct unc_units *, struct unc_plan *, int rc, const char *what,
+		       struct unc_error *err);
+/* Reads one register. */
+int unc_units_read_one(struct unc_units *, const struct unc_instance *, uint16_t reg,
+		       const char *what, uint64_t *value, struct unc_error *err);
+/* The sentence of the first operation of a plan that has failed. */
+int unc_units_fail_op(const struct unc_units *, const struct unc_plan *, const char *what,
+		      struct unc_error *err);
 /* Runs writes that restore. One that fails is tried again, whatever else is there. */
 int unc_units_restore(struct unc_units *, struct unc_plan *, struct unc_error *err);
 
@@ -159,7 +167,9 @@ int unc_units_go_on(struct unc_units *, const struct unc_instance *,
 /* Lets those sockets (bits) go on where nobody else counts. 1: some could be; 0; or an error. */
 int unc_units_unfreeze(struct unc_units *, uint64_t sockets, struct unc_error *err);
 
-/* ---- claim.c: units that go on when the turn changes come first. */
+/* ---- claim.c: the claim on an instance; NULL: there is none. */
+struct unc_claim *unc_units_claimed(const struct unc_units *, const struct unc_instance *);
+/* Units that go on when the turn changes come first. */
 void unc_units_sort(struct unc_units *);
 /* Those of which something is lost that is due become claims once more. Before, what counts still
  * there is freed, to be claimed anew with the rest: it misses the moment between. */

@@ -30,7 +30,7 @@ static const struct unc_ledger_record *live(const struct unc_units *s, const str
 	const uint64_t *now = unc_plan_value(found, u, reg);
 	uint64_t tells;
 
-	if (!r || r->alone || r->role != (filter ? UNC_HELD_FILTER : UNC_HELD_CONTROL) || !now)
+	if (!r || r->role != (filter ? UNC_HELD_FILTER : UNC_HELD_CONTROL) || !now)
 		return NULL;
 	tells = unc_telling_bits(s->platform->table, u, reg, r->value);
 	return (*now ^ r->value) & tells & r->mask ? NULL : r;
@@ -102,7 +102,7 @@ void unc_units_join(const struct unc_units *s, const struct unc_instance *u, con
 	for (size_t i = 0; i < n; i++) {
 		const struct unc_slot *slot = &s->slot[slots[i]];
 
-		if (slot->code.counter != UNC_NONE || slot->alone || slot->at)
+		if (slot->code.counter != UNC_NONE || slot->at)
 			continue;
 		for (size_t k = 0; k < others->n && counter[i] == UNC_NOT_JOINED; k++) {
 			unsigned c = others->one[k].counter;

@@ -107,7 +107,7 @@ int unc_units_leave_out(struct unc_units *s, uint32_t instance, const struct unc
 {
 	struct unc_left *left = left_of(s, instance);
 
-	if (s->guest || why->code == UNC_ERR_MEMORY || why->code == UNC_ERR_STATE)
+	if (why->code == UNC_ERR_MEMORY || why->code == UNC_ERR_STATE)
 		return unc_fail(err, why->code, "%s", why->text);
 	if (!left)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");

@@ -21,7 +21,7 @@ void unc_units_put_off(struct unc_units *, uint32_t instance);
 /* What was tried, and not lost again, counts from 0. */
 void unc_units_take_up(struct unc_units *, uint32_t instance);
 /* A unit that cannot be had is left out of the running turn: nothing that it was to count is. An
- * error is one of all that start: of memory, or where a guest needs each unit. */
+ * error is one of all that start: of memory. */
 int unc_units_leave_out(struct unc_units *, uint32_t instance, const struct unc_error *why,
 			struct unc_error *err);
 /* Prepares a plan, from one operation on. 1: units of which that cannot be done are left out, and

@@ -228,7 +228,6 @@ static int note_setting(struct unc_units *s, const struct unc_claim *u, struct u
 		if (!r.mask) /* all of it is written, though not all was chosen */
 			r.value = setting->value;
 		set_value(s, &r, setting->value, setting->mask);
-		r.alone = setting->by == UNC_WRITTEN_ALONE;
 	}
 	rc = unc_ledger_put(s->platform->ledger, &r, err);
 	if (rc == 0)
@@ -303,24 +302,6 @@ void unc_units_drop_moment(struct unc_units *s, const struct unc_instance *u, ui
 
 	if (r)
 		unc_ledger_remove(s->platform->ledger, r);
-}
-
-int unc_units_note_socket(struct unc_units *s, const struct unc_instance *ubox,
-			  struct unc_error *err)
-{
-	const struct unc_tbl_type *type = &s->platform->table->type[ubox->type];
-	struct unc_ledger_record r;
-
-	if (!begin_record(s, ubox, unc_socket_reg(type), UNC_HELD_SOCKET, false, 0, &r))
-		return 0;
-	set_value(s, &r, 0, 0);
-	r.alone = true;
-	return unc_ledger_put(s->platform->ledger, &r, err);
-}
-
-void unc_units_drop_socket(struct unc_units *s, const struct unc_instance *ubox)
-{
-	unc_units_drop_moment(s, ubox, unc_socket_reg(&s->platform->table->type[ubox->type]));
 }
 
 /* ---- leaving */

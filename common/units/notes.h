@@ -31,11 +31,6 @@ int unc_units_note_idle(struct unc_units *, const struct unc_claim *, struct unc
 int unc_units_note_moment(struct unc_units *, const struct unc_instance *, uint16_t reg,
 			  uint64_t found, uint64_t value, struct unc_error *err);
 void unc_units_drop_moment(struct unc_units *, const struct unc_instance *, uint16_t reg);
-/* Which register stands for a socket that overflows may freeze. */
-static inline uint16_t unc_socket_reg(const struct unc_tbl_type *type)
-{
-	return type->has_unfreeze ? type->unfreeze : type->global_status[0];
-}
 /* Before claim[first] and those behind it are stopped: what another session needs still is not
  * ours; what is restored of the rest. */
 void unc_units_settle(struct unc_units *, size_t first);

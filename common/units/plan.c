@@ -125,8 +125,6 @@ static const struct unc_range *steps_of(const struct unc_tbl_type *type, enum un
 		return shared ? &type->steps_join : &type->steps_start;
 	case UNC_STOP:
 		return shared ? &type->steps_leave : &type->steps_stop;
-	case UNC_FREEZE:
-		return shared ? NULL : &type->steps_freeze;
 	default:
 		return shared ? NULL : &type->steps_unfreeze;
 	}

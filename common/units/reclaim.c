@@ -71,10 +71,8 @@ static bool is_possible(const struct unc_table *t, const struct unc_instance *u,
 		return t->reg[reg].role == UNC_ROLE_CTL || t->reg[reg].role == UNC_ROLE_FIXED_CTL;
 	case UNC_HELD_FILTER:
 		return t->reg[reg].role == UNC_ROLE_OTHER;
-	case UNC_HELD_UNIT:
-		return reg == type->unit_ctl;
 	default:
-		return type->n_global && reg == unc_socket_reg(type);
+		return r->role == UNC_HELD_UNIT && reg == type->unit_ctl;
 	}
 }
 
@@ -205,20 +203,12 @@ static int restore_registers(struct unc_units *s, const struct unc_instance *u,
 	return rc;
 }
 
-static int restore_socket(struct unc_units *s, const struct unc_instance *u, struct unc_error *err)
-{
-	struct unc_plan plan = {0};
-	int rc = unc_plan_unfreeze(s->platform->table, &plan, u, err);
-
-	return unc_units_run_once(s, &plan, rc, "letting a socket go on", err);
-}
-
 /* First the counters of all units, then what may hold them. */
-enum { REGISTERS, UNITS, SOCKETS, STAGES };
+enum { REGISTERS, UNITS, STAGES };
 
 static int stage_of(const struct unc_ledger_record *r)
 {
-	return r->role == UNC_HELD_SOCKET ? SOCKETS : r->role == UNC_HELD_UNIT ? UNITS : REGISTERS;
+	return r->role == UNC_HELD_UNIT ? UNITS : REGISTERS;
 }
 
 static int reclaim_unit(struct unc_units *s, const struct unc_instance *u, int stage,
@@ -238,8 +228,6 @@ static int reclaim_unit(struct unc_units *s, const struct unc_instance *u, int s
 			continue;
 		if (stage == UNITS)
 			rc = unc_units_go_on(s, u, r, err);
-		else if (stage == SOCKETS)
-			rc = restore_socket(s, u, err);
 		else if (!any)
 			rc = restore_registers(s, u, reclaim, err);
 		any = true;

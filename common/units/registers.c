@@ -119,7 +119,7 @@ static int write_settings(struct unc_units *s, struct unc_plan *plan, size_t fir
 		unc_units_release(s, first, &nothing);
 	if (rc >= 0) {
 		s->state = UNC_TOUCHED;
-		rc = s->guest ? s->guest->begin(s->host, err) : 0;
+		rc = 0;
 	}
 	ns = unc_machine_now(s->platform->machine);
 	for (size_t i = 0; i < s->n_slots; i++)
@@ -242,55 +242,14 @@ static int registers_settle(struct unc_units *s, size_t first, struct unc_error 
 	return failed && s->unrestored != UNC_ERR_MEMORY ? failed : s->unrestored;
 }
 
-/* What was found is restored, the guest ends, and nothing is held any more. */
+/* What was found is restored, and nothing is held any more. */
 static int registers_stop(struct unc_units *s, size_t first, struct unc_error *err)
 {
-	int rc = s->unrestored ? 0 : unc_units_restore(s, &s->restore, err), failed = 0;
+	int rc = s->unrestored ? 0 : unc_units_restore(s, &s->restore, err);
 
-	if (s->guest) {
-		failed = s->guest->release(s->host, rc ? NULL : err);
-		s->guest->end(s->host);
-	}
 	unc_units_release(s, first, s->unrestored ? NULL : &s->restore);
 	unc_plan_free(&s->restore);
-	return rc ? rc : failed;
-}
-
-/* ---- what a guest may do */
-
-void unc_units_add_bits(struct unc_units *s, const struct unc_slot *slot, uint64_t bits)
-{
-	struct unc_claim *u = unc_units_claimed(s, unc_slot_unit(s, slot));
-	struct unc_setting *setting = unc_claim_setting(u, unc_units_control(s, slot));
-
-	if (setting)
-		setting->value |= bits;
-}
-
-enum unc_company unc_units_company(const struct unc_units *s, const struct unc_instance *u)
-{
-	return unc_units_claimed(s, u)->company;
-}
-
-void unc_units_find_company(struct unc_units *s)
-{
-	for (size_t i = 0; i < s->n_claims; i++) {
-		struct unc_claim *u = &s->claim[i];
-		const struct unc_range *regs = &s->platform->table->type[u->instance->type].regs;
-
-		for (uint32_t k = 0; k < regs->n && !u->company; k++)
-			if (unc_units_shared(s, u->instance, (uint16_t)(regs->first + k)))
-				u->company = UNC_SHARED;
-	}
-}
-
-int unc_units_freeze(struct unc_units *s, enum unc_occasion what, struct unc_error *err)
-{
-	struct unc_plan plan;
-	int rc = unc_plan_steps(s->platform->table, s->claim, s->n_claims, what, &plan, err);
-
-	return unc_units_run_once(s, &plan, rc, what == UNC_FREEZE ? "freezing" : "unfreezing",
-				  err);
+	return rc;
 }
 
 /* ---- walking */
@@ -335,8 +294,6 @@ static int registers_show(struct unc_units *s, enum unc_phase phase, unc_operati
 		rc = unc_plan_steps(t, s->claim, s->n_claims, UNC_STOP, &plan, err);
 	else if ((rc = build_reads(s, UNC_ALL, &plan, NULL, err)) == 0)
 		rc = build_reads(s, UNC_TURN, &plan, NULL, err);
-	if (rc == 0 && s->guest)
-		rc = s->guest->plan(s->host, phase, &plan, err);
 	if (rc == 0)
 		rc = tell(s, &plan, fn, user);
 	unc_plan_free(&plan);

@@ -220,8 +220,6 @@ static void set_counter(const struct unc_units *s, struct unc_claim *u, struct u
 	if (u->n_counters < u->room)
 		u->counter[u->n_counters++] =
 			(struct unc_claim_counter){.reg = slot->ctr, .start = slot->start};
-	if (s->guest) /* which sets it anew */
-		slot->start = 0;
 }
 
 /* Another session counts with it, and it cannot be shared. */
@@ -242,13 +240,10 @@ static int set_fixed(struct unc_units *s, struct unc_claim *u, const struct unc_
 		     uint16_t control, uint64_t was, struct unc_error *err)
 {
 	const struct unc_tbl_counter *c = &s->platform->table->counter[slot->code.counter];
-	const struct unc_ledger_record *r = unc_units_record(s, u->instance, control);
 
-	if ((was & c->enable) && (slot->alone || slot->at || (r && r->alone)))
+	if ((was & c->enable) && slot->at)
 		return fail_held(s, u, slot, control,
-				 slot->at ? "a counter that is to be set cannot be shared"
-					  : "a counter that ends intervals cannot be shared",
-				 err);
+				 "a counter that is to be set cannot be shared", err);
 	if (!(was & c->enable) && unc_units_shared(s, u->instance, control))
 		/* Set again, it would look to who uses it as if it had counted on. */
 		return fail_held(s, u, slot, control,
@@ -287,8 +282,6 @@ static int set_slot(struct unc_units *s, struct unc_claim *u, const struct unc_a
 
 		if (a->joined[i] || (running && setting->value == setting->found))
 			setting->by = UNC_JOINED;
-		else if (slot->alone)
-			setting->by = UNC_WRITTEN_ALONE;
 	}
 	set_counter(s, u, slot, running);
 	return rc < 0 ? rc : set_filters(s, u, slot, a->joined[i], others, found, err);

@@ -106,7 +106,6 @@ struct unc_slot {
 	       UNC_STAYS /* the turn changes, and it goes on, on its counter; then UNC_SPARE */
 	} counts;
 	bool steady;      /* it has counted since the start */
-	bool alone;       /* its counter ends intervals, and is set again each time */
 	uint64_t start;   /* what its counter was set to; 0: it was left as it was */
 	uint64_t at;      /* what a program wants that to be; 0: it has no wish */
 	uint32_t allowed; /* counters, before a program has chosen one; 0: it has not */

@@ -95,7 +95,7 @@ static bool may_go_on(const struct unc_units *s, const struct unc_claim *u)
 
 	while (i != UNC_END && s->slot[i].life != UNC_LOST)
 		i = s->slot[i].next;
-	return i == UNC_END && wanted->claimed && u->by == &unc_registers && !s->guest;
+	return i == UNC_END && wanted->claimed && u->by == &unc_registers;
 }
 
 void unc_units_mark_staying(struct unc_units *s, enum unc_extent extent, size_t first)

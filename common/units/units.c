@@ -148,7 +148,7 @@ void unc_units_find_leaders(struct unc_units *s)
 {
 	const struct unc_stamp *stamp = s->stamp;
 
-	for (size_t i = 0; i < s->n_reads && s->n_turns == 1 && !s->guest; i++) {
+	for (size_t i = 0; i < s->n_reads && s->n_turns == 1; i++) {
 		struct unc_slot *slot = &s->slot[s->read_slot[i]];
 
 		if (i == stamp[1].first)

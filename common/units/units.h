@@ -39,7 +39,6 @@
 #include "units/slot.h"
 
 struct unc_claim;
-struct unc_guest;   /* guest.h */
 struct unc_setting; /* claim.h */
 struct unc_unit_methods;
 
@@ -82,9 +81,7 @@ struct unc_left {
 /* What one session wants of the units of its machine. */
 struct unc_units {
 	struct unc_platform *platform;
-	const struct unc_guest *guest; /* NULL: none */
-	void *host;                    /* of the guest */
-	struct unc_wanted *wanted;     /* of each instance */
+	struct unc_wanted *wanted; /* of each instance */
 	struct unc_slot *slot;
 	size_t n_slots;
 	unsigned turn, n_turns; /* the one that counts */
@@ -164,8 +161,7 @@ int unc_units_reclaim(struct unc_units *, enum unc_extent, enum unc_records, str
  * all where counting begins, are looked at and get their settings. */
 int unc_units_claim(struct unc_units *, enum unc_extent, struct unc_error *err);
 /* They are claimed, programmed, and have shown that they count. A unit that fails is left out: what
- * it had to count in this turn is lost. UNC_ERR_MEMORY, UNC_ERR_STATE, and where there is a guest:
- * all fail. */
+ * it had to count in this turn is lost. UNC_ERR_MEMORY, UNC_ERR_STATE. */
 int unc_units_start(struct unc_units *, enum unc_extent, struct unc_error *err);
 /* What a start has begun that has failed, or the look behind it, is ended. */
 void unc_units_cancel(struct unc_units *);

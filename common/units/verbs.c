@@ -377,7 +377,7 @@ bool unc_units_take_again(struct unc_units *s)
 {
 	bool due = false, any;
 
-	for (uint32_t i = 0; i < s->platform->instances.n && s->flawed && !s->guest; i++)
+	for (uint32_t i = 0; i < s->platform->instances.n && s->flawed; i++)
 		due |= s->wanted[i].head != UNC_END && unc_units_is_due(s, i);
 	if (!due || unc_units_try_lock(s) < 0)
 		return false;
@@ -414,8 +414,6 @@ void unc_units_cancel(struct unc_units *s)
 		return;
 	}
 	unc_driver.take[UNC_END_ALL](s, 0, NULL);
-	if (s->guest)
-		s->guest->end(s->host);
 	unc_units_leave_ledger(s);
 }
 

@@ -95,8 +95,7 @@ static void compare(struct unc_units *s, const struct unc_claim *u, struct unc_s
 /* Where unit control can be read it tells whether the unit is frozen, or the counter disabled. */
 static void check_unit_control(struct unc_units *s, struct unc_claim *u, uint16_t reg, uint64_t now)
 {
-	if (unc_unit_frozen(s->platform->table, u->instance, &now) <= 0 ||
-	    (s->guest && s->guest->freezes(s->host, u->instance, now)))
+	if (unc_unit_frozen(s->platform->table, u->instance, &now) <= 0)
 		return;
 	u->found = UNC_FOUND_TAKEN;
 	unc_units_lose_unit(s, unc_units_number(s, u->instance), UNC_TURN,

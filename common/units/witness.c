@@ -498,9 +498,7 @@ static int find_still(struct unc_units *s, const struct unc_unit_methods *self, 
 	unsigned known = kind == UNC_FIRST ? 1 << UNC_UNPROVEN : 1 << UNC_COUNTS | 1 << UNC_UNSHOWN;
 
 	*suspects = (struct suspects){0};
-	/* Where the hardware freezes at overflows, nobody may have looked for one yet. */
-	if ((s->guest && s->guest->freezes(s->host, NULL, 0)) ||
-	    !unc_units_stand(s, self, reads, known, kind) ||
+	if (!unc_units_stand(s, self, reads, known, kind) ||
 	    (unc_platform_pause(s->platform, UNC_PROOF_NS) &&
 	     !unc_units_stand(s, self, reads, known, UNC_SUSPECTS)))
 		return 0;
