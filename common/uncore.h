@@ -979,7 +979,7 @@ UNC_API int unc_register_read(struct unc_platform *, const struct unc_unit *unit
 
 struct unc_count {
 	const char *event; /* canonical text as unc_metric_need() gives it, or TIME, TSC, TSC_HZ,
-	                      MEMORY_PEAK, PACKAGE_ENERGY, DRAM_ENERGY (joules) */
+	                      MEMORY_PEAK */
 	double value;
 };
 

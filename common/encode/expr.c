@@ -61,8 +61,6 @@ static const struct {
 	{"TSC", offsetof(struct unc_expr_vars, tsc)},
 	{"TSC_HZ", offsetof(struct unc_expr_vars, tsc_hz)},
 	{"MEMORY_PEAK", offsetof(struct unc_expr_vars, memory_peak)},
-	{"PACKAGE_ENERGY", offsetof(struct unc_expr_vars, package_energy)},
-	{"DRAM_ENERGY", offsetof(struct unc_expr_vars, dram_energy)},
 };
 
 static const struct function {

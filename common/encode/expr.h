@@ -34,8 +34,7 @@ struct unc_expr_vars {
 	double time; /* seconds */
 	double tsc;  /* ticks */
 	double tsc_hz;
-	double memory_peak;                 /* bytes per second */
-	double package_energy, dram_energy; /* joules */
+	double memory_peak; /* bytes per second */
 };
 
 /*
@@ -52,14 +51,7 @@ size_t unc_expr_refs(const struct unc_expr *);
 const struct unc_expr_ref *unc_expr_ref(const struct unc_expr *, size_t index);
 
 /* Which of the variables a formula uses. */
-enum {
-	UNC_EXPR_TIME = 1,
-	UNC_EXPR_TSC = 2,
-	UNC_EXPR_TSC_HZ = 4,
-	UNC_EXPR_MEMORY_PEAK = 8,
-	UNC_EXPR_PACKAGE_ENERGY = 16, /* << enum unc_energy_domain */
-	UNC_EXPR_DRAM_ENERGY = 32
-};
+enum { UNC_EXPR_TIME = 1, UNC_EXPR_TSC = 2, UNC_EXPR_TSC_HZ = 4, UNC_EXPR_MEMORY_PEAK = 8 };
 unsigned unc_expr_uses(const struct unc_expr *);
 
 /* Evaluates; refs[i] is the count of reference i. NULL, or why there is no value (denominator 0,

@@ -397,16 +397,13 @@ static int explain(const struct unc_expr *expr, const struct unc_expr_vars *vars
 		   const char *metric, const char *why, struct unc_error *err)
 {
 	unsigned uses = unc_expr_uses(expr);
-	const char *needed =
-		(uses & UNC_EXPR_TIME) && isnan(vars->time)       ? "TIME (seconds)"
-		: (uses & UNC_EXPR_TSC) && isnan(vars->tsc)       ? "TSC (ticks)"
-		: (uses & UNC_EXPR_TSC_HZ) && isnan(vars->tsc_hz) ? "TSC_HZ (ticks per second)"
-		: (uses & UNC_EXPR_MEMORY_PEAK) && isnan(vars->memory_peak)
-			? "MEMORY_PEAK (bytes per second)"
-		: (uses & UNC_EXPR_PACKAGE_ENERGY) && isnan(vars->package_energy)
-			? "PACKAGE_ENERGY (joules)"
-		: (uses & UNC_EXPR_DRAM_ENERGY) && isnan(vars->dram_energy) ? "DRAM_ENERGY (joules)"
-									    : NULL;
+	const char *needed = (uses & UNC_EXPR_TIME) && isnan(vars->time) ? "TIME (seconds)"
+			     : (uses & UNC_EXPR_TSC) && isnan(vars->tsc) ? "TSC (ticks)"
+			     : (uses & UNC_EXPR_TSC_HZ) && isnan(vars->tsc_hz)
+				     ? "TSC_HZ (ticks per second)"
+			     : (uses & UNC_EXPR_MEMORY_PEAK) && isnan(vars->memory_peak)
+				     ? "MEMORY_PEAK (bytes per second)"
+				     : NULL;
 
 	if (needed)
 		return unc_fail(err, UNC_ERR_NOT_FOUND, "%s needs %s", metric, needed);
@@ -422,12 +419,9 @@ static int evaluate(const struct unc_platform *p, const struct unc_expr *expr, c
 	const double *tsc = find_count(p->table, counts, n, "TSC");
 	const double *hz = find_count(p->table, counts, n, "TSC_HZ");
 	const double *peak = find_count(p->table, counts, n, "MEMORY_PEAK");
-	const double *package = find_count(p->table, counts, n, "PACKAGE_ENERGY");
-	const double *dram = find_count(p->table, counts, n, "DRAM_ENERGY");
 	/* A variable that is not given is missing, not 0. */
-	struct unc_expr_vars vars = {time ? *time : NAN,       tsc ? *tsc : NAN,
-				     hz ? *hz : NAN,           peak ? *peak : NAN,
-				     package ? *package : NAN, dram ? *dram : NAN};
+	struct unc_expr_vars vars = {time ? *time : NAN, tsc ? *tsc : NAN, hz ? *hz : NAN,
+				     peak ? *peak : NAN};
 	int rc = 0;
 
 	if (!ref)

@@ -8,7 +8,6 @@
 #include "encode/metric.h"
 #include "encode/name.h"
 #include "encode/schedule.h"
-#include "host/energy.h"
 #include "platform/platform.h"
 #include "tables/table.h"
 
@@ -332,25 +331,6 @@ static int study_formula(struct unc_platform *p, struct unc_metric_row *row,
 	return rc;
 }
 
-static int can_have_energy(const struct unc_platform *p, const struct unc_expr *expr,
-			   struct unc_error *why)
-{
-	int rc = 0;
-
-	for (unsigned domain = 0; domain < UNC_N_ENERGY && p->access; domain++)
-		for (int socket = 0; socket < p->topology.n_sockets && rc == 0; socket++) {
-			struct unc_energy energy;
-
-			if (!(unc_expr_uses(expr) & (unsigned)UNC_EXPR_PACKAGE_ENERGY << domain))
-				continue;
-			rc = unc_energy_open(p->machine, &p->topology, socket,
-					     (enum unc_energy_domain)domain, &energy, why);
-			if (rc == 0)
-				unc_energy_close(p->machine, &energy);
-		}
-	return rc;
-}
-
 static void study_metric(struct unc_platform *p, unsigned i, struct unc_error *why)
 {
 	struct unc_metric_row *row = &p->metric[i];
@@ -369,8 +349,6 @@ static void study_metric(struct unc_platform *p, unsigned i, struct unc_error *w
 	rc = code && row->need ? study_formula(p, row, expr, code, why) : unc_no_memory(why);
 	if (rc == 0 && p->access && unc_expr_uses(expr) & UNC_EXPR_MEMORY_PEAK)
 		rc = unc_peak_of(p, -1, &peak, why);
-	if (rc == 0)
-		rc = can_have_energy(p, expr, why);
 	row->pub.available = rc == 0;
 	row->pub.passes = rc == 0 ? row->pub.passes : 0;
 	free(code);

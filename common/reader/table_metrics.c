@@ -28,9 +28,7 @@ static bool expand(const char *text, const char *x, char *out, size_t size)
 
 static int check_unit(struct unc_table_reader *r, const char *unit)
 {
-	const char *units =
-		"bytes,joules,count,ratio,ns,clocks,hz,bytes_per_second,count_per_second,"
-		"bytes_per_joule";
+	const char *units = "bytes,count,ratio,ns,clocks,hz,bytes_per_second,count_per_second";
 	char one[24];
 
 	while (units && unc_list_next(&units, one, sizeof(one)))

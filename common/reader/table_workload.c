@@ -58,8 +58,7 @@ static int evaluate_one(struct unc_table_reader *r, const char *text, unsigned w
 {
 	struct let_env env = {.r = r, .which = which};
 	struct unc_expr_env lookup = {.formula = let_formula, .canonical = let_event, .user = &env};
-	struct unc_expr_vars vars = {NAN, NAN, NAN,
-				     NAN, NAN, NAN}; /* a workload has none of them */
+	struct unc_expr_vars vars = {NAN, NAN, NAN, NAN}; /* a workload has none of them */
 	struct unc_expr *expr;
 	int rc = unc_expr_parse(text, &lookup, &expr, r->err);
 

@@ -6,7 +6,6 @@
 #include "encode/expr.h"
 #include "encode/name.h"
 #include "encode/schedule.h"
-#include "host/energy.h"
 #include "platform/platform.h"
 
 struct unc_session;
@@ -34,17 +33,16 @@ struct unc_session_item {
 		*lacks;    /* why it cannot be counted there: it has no measures; NULL: it can */
 	uint32_t *measure; /* one for an event; one for each reference of a formula */
 	uint32_t n_measures;
-	struct unc_expr *expr;                   /* NULL: it is an event */
-	double memory_peak;                      /* for the formula */
-	struct unc_joules *joules[UNC_N_ENERGY]; /* likewise; NULL: it names none */
-	unsigned units, of;                      /* that are measured, that it is about */
-	unsigned without; /* of the first: a counter there means nothing now */
-	unsigned emptied; /* measures of which nothing is left then: it has no value */
-	uint32_t only;    /* slot that is all of it: an event of one unit; UINT32_MAX */
-	uint64_t waits;   /* bit i: it is measured in pass i, and not always */
-	uint64_t seen;    /* of these, those of its interval; all: the last read has ended it */
-	double complete;  /* wall time when it was */
-	double interval;  /* its last interval: from complete to complete, seconds */
+	struct unc_expr *expr; /* NULL: it is an event */
+	double memory_peak;    /* for the formula */
+	unsigned units, of;    /* that are measured, that it is about */
+	unsigned without;      /* of the first: a counter there means nothing now */
+	unsigned emptied;      /* measures of which nothing is left then: it has no value */
+	uint32_t only;         /* slot that is all of it: an event of one unit; UINT32_MAX */
+	uint64_t waits;        /* bit i: it is measured in pass i, and not always */
+	uint64_t seen;   /* of these, those of its interval; all: the last read has ended it */
+	double complete; /* wall time when it was */
+	double interval; /* its last interval: from complete to complete, seconds */
 	double late, interval_late; /* of its value at the last read */
 };
 
@@ -77,21 +75,5 @@ bool unc_session_next_unit(const struct unc_session *, const struct unc_session_
  * it is there all the same. On error the session is as before. */
 int unc_session_add_name(struct unc_session *, const struct unc_name *, const char *text,
 			 const struct unc_error *lacks);
-
-/* session_joules.c. What a formula names of energy, of a socket or (-1) of all together, begins to be
- * counted. Where `out` stays as it is there is nothing to be counted. */
-int unc_joules_open(struct unc_platform *, const struct unc_expr *, int socket,
-		    struct unc_joules **out, struct unc_error *err);
-void unc_joules_close(struct unc_platform *, struct unc_joules **);
-/* How many sockets it is of. */
-size_t unc_joules_sockets(struct unc_joules *const *);
-/* Of all items: ends their interval; or begins, where nothing was counted before. */
-void unc_joules_read(struct unc_session *, bool begins);
-/* Joules of so many seconds, which the interval or all of the time has: those of the time between its
- * reads, scaled to that. */
-void unc_joules_fill(struct unc_joules *const *, bool interval, double seconds,
-		     struct unc_expr_vars *);
-/* Whether the last read failed, and why. */
-bool unc_joules_lost(struct unc_joules *const *, struct unc_error *err);
 
 #endif

@@ -149,7 +149,6 @@ int unc_session_stop(struct unc_session *s)
 	pthread_mutex_lock(&s->platform->turning.lock);
 	unc_turning_leave(s);
 	pthread_mutex_lock(&s->lock);
-	unc_joules_read(s, false);
 	rc = unc_session_unprogram(s, &s->error); /* before the others want other counters */
 	pthread_mutex_unlock(&s->lock);
 	pthread_mutex_unlock(&s->platform->turning.lock);

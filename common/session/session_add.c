@@ -220,9 +220,7 @@ static bool enough_scratch(struct unc_session *s, size_t n)
 static int check_whole(struct unc_session *s, const struct unc_name *name,
 		       const struct unc_expr *expr)
 {
-	unsigned of_socket = UNC_EXPR_MEMORY_PEAK | UNC_EXPR_PACKAGE_ENERGY | UNC_EXPR_DRAM_ENERGY;
-
-	if (!(unc_expr_uses(expr) & of_socket))
+	if (!(unc_expr_uses(expr) & UNC_EXPR_MEMORY_PEAK))
 		return 0;
 	if (unc_name_ports(name) || name->spec.index >= 0)
 		return unc_fail(&s->error, UNC_ERR_INVALID,
@@ -239,7 +237,6 @@ static int add_metric(struct unc_session *s, const struct unc_name *name, const 
 	int socket = name->at.socket >= 0 ? name->at.socket : name->spec.socket;
 	const struct unc_table *t = s->platform->table;
 	const struct unc_tbl_metric *metric = &t->metric[name->metric];
-	struct unc_joules *joules[UNC_N_ENERGY] = {NULL};
 	struct unc_expr *expr;
 	double peak = 0;
 	int rc;
@@ -261,19 +258,10 @@ static int add_metric(struct unc_session *s, const struct unc_name *name, const 
 		rc = wants_of(s, expr, name, want);
 	if (rc == 0 && (unc_expr_uses(expr) & UNC_EXPR_MEMORY_PEAK) && s->platform->access)
 		rc = unc_peak_of(s->platform, socket, &peak, &s->error);
-	if (rc == 0)
-		rc = unc_joules_open(s->platform, expr, socket, joules, &s->error);
-	if (rc == 0 && (rc = add_item(s, want, n, expr)) == 0) {
-		struct unc_session_item *item = &s->item[s->n_items - 1];
-
-		item->memory_peak = peak;
-		memcpy(item->joules, joules, sizeof(joules));
-		item->units += (unsigned)unc_joules_sockets(joules);
-		item->of += (unsigned)unc_joules_sockets(joules);
-	}
+	if (rc == 0 && (rc = add_item(s, want, n, expr)) == 0)
+		s->item[s->n_items - 1].memory_peak = peak;
 	free(want);
 	if (rc < 0) {
-		unc_joules_close(s->platform, joules);
 		unc_error_prefix(&s->error, "%s", text);
 		unc_expr_free(expr);
 	}

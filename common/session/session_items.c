@@ -22,7 +22,6 @@ void unc_session_roll_back(struct unc_session *s, struct unc_checkpoint c)
 		struct unc_session_item *item = &s->item[--s->n_items];
 
 		unc_expr_free(item->expr);
-		unc_joules_close(s->platform, item->joules);
 		free(item->measure);
 		free(item->what);
 		free(item->lacks);

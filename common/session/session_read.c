@@ -108,7 +108,6 @@ void unc_session_began(struct unc_session *s)
 {
 	s->start_ns = s->units.interval_ns = s->since_ns;
 	s->base_width = s->to_width = s->units.read_width;
-	unc_joules_read(s, true);
 }
 
 /* ---- the time that values are about */
@@ -459,7 +458,6 @@ static struct unc_expr_vars fill(struct unc_session *s, const struct unc_session
 				     .memory_peak = item->memory_peak};
 
 	vars.tsc = vars.time * vars.tsc_hz;
-	unc_joules_fill(item->joules, of->interval, of->all, &vars);
 	for (uint32_t i = 0; i < item->n_measures; i++)
 		aggregate(s, &s->measure[item->measure[i]], of, &s->scratch[i]);
 	return vars;
@@ -764,8 +762,6 @@ const char *unc_session_reason(struct unc_session *s, int id)
 		unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "not measured in the interval");
 	else if (hardly_measured(s, measured(s, item, &interval), &interval))
 		hardly_text(s, measured(s, item, &interval), &interval, &s->error);
-	else if (unc_joules_lost(item->joules, &s->error))
-		;
 	else if (item->expr) {
 		vars = fill(s, item, &start);
 		why = unc_expr_eval(item->expr, s->scratch, &vars, &value);
@@ -843,8 +839,6 @@ int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, 
 	/* The watcher must not look in between the counters and their values. */
 	pthread_mutex_lock(&s->lock);
 	rc = unc_near_run(unc_access_near(s->platform->access), s->units.near, look_and_check, s);
-	if (rc == 0 && s->state == UNC_RUNNING)
-		unc_joules_read(s, false);
 	if (rc == 0 && s->state != UNC_ENDED)
 		unc_session_end_interval(s); /* or what came between the last read and the stop */
 	if (s->state == UNC_STOPPED)

@@ -132,8 +132,7 @@ int cmd_groups(struct unc_platform *platform, const struct args *args)
 
 static bool is_variable(const char *name)
 {
-	static const char *const variables[] = {
-		"TIME", "TSC", "TSC_HZ", "MEMORY_PEAK", "PACKAGE_ENERGY", "DRAM_ENERGY"};
+	static const char *const variables[] = {"TIME", "TSC", "TSC_HZ", "MEMORY_PEAK"};
 
 	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
 		if (strcmp(name, variables[i]) == 0)

@@ -201,8 +201,6 @@ static void offer_eval(struct completion *c)
 	offer(c, "TSC", "=", "ticks");
 	offer(c, "TSC_HZ", "=", "ticks in a second");
 	offer(c, "MEMORY_PEAK", "=", "bytes in a second");
-	offer(c, "PACKAGE_ENERGY", "=", "joules");
-	offer(c, "DRAM_ENERGY", "=", "joules");
 }
 
 static void offer_shells(struct completion *c)

@@ -155,9 +155,10 @@ const char *percent_text(char buf[CELL_MAX], double share)
 /* How a unit of metrics is written behind numbers: "B/s" for "bytes_per_second". */
 static const char *unit_text(const char *unit)
 {
-	static const char *const text[][2] = {
-		{"hz", "Hz"},    {"bytes_per_second", "B/s"}, {"count_per_second", "/s"},
-		{"joules", "J"}, {"bytes_per_joule", "B/J"},  {"count", ""}};
+	static const char *const text[][2] = {{"hz", "Hz"},
+					      {"bytes_per_second", "B/s"},
+					      {"count_per_second", "/s"},
+					      {"count", ""}};
 
 	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
 		if (strcmp(unit, text[i][0]) == 0)

@@ -87,7 +87,6 @@ static const struct unit units[] = {
 	{"ratio", "%", 0.01, 1},    {"hz", "GHz", 1e9, 2},
 	{"count", "M", 1e6, 2},     {"count_per_second", "M/s", 1e6, 2},
 	{"clocks", "clocks", 1, 1}, {"ns", "ns", 1, 1},
-	{"joules", "J", 1, 1},      {"bytes_per_joule", "GB/J", 1e9, 3},
 };
 
 static bool adds_up(const struct number *n)

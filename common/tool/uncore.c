@@ -109,8 +109,7 @@ static const struct command commands[] = {
 	 "need not be as they were written."},
 	{"eval", cmd_eval, OPEN_TABLES, REPORT | CPU, 1, SIZE_MAX, false, "METRIC EVENT=COUNT...",
 	 "compute a metric from the counts of its events",
-	 "EVENT: also TIME (s), TSC (ticks), TSC_HZ, MEMORY_PEAK, PACKAGE_ENERGY, DRAM_ENERGY "
-	 "(J)."},
+	 "EVENT: also TIME (s), TSC (ticks), TSC_HZ, MEMORY_PEAK."},
 	{"registers", cmd_registers, OPEN_TABLES, REPORT | CPU | VALUES, 0, 0, false, "",
 	 "list the monitor registers of all units of a socket", ""},
 	{"completion", cmd_completion, OPEN_NOTHING, 0, 1, 1, false, "bash|zsh",
