@@ -231,6 +231,8 @@ int cmd_list(struct unc_platform *platform, const struct args *args)
 	struct list list = {.args = args, .platform = platform};
 	int rc, status;
 
+	if (args->raw)
+		return list_raw(platform, args);
 	search_start(&list.search, args->word);
 	print_start(&list.printer, args, platform);
 	rc = args->json ? list_for_programs(&list) : list_for_people(&list);

@@ -1,111 +1,70 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "options.h"
-
-#include <ctype.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/nearest.h"
+#include "tool.h"
+
+struct option_row {
+	enum group group;
+	char letter; /* 0: none */
+	const char *name;
+	const char *value; /* what its value is; NULL: it has none */
+	size_t at;         /* where in struct args: a bool, or a text; of -e, -m and -g: nowhere */
+	const char *help;
+};
 
 #define AT(member) offsetof(struct args, member)
 
 static const struct option_row rows[] = {
-	{EVERY, 'h', "help", NULL, 0, "help of the command", ""},
-	{MANUAL, 0, "man", NULL, AT(manual),
-	 "the source of this page from here to MARKS, of which the manual is built", ""},
+	{EVERY, 'h', "help", NULL, 0, "help of the command"},
 	{REPORT, 'j', "json", NULL, AT(json),
-	 "JSON, for programs; of stat an object for each report",
-	 "Register values are strings of hexadecimal digits with 0x; what is not known is null."},
+	 "JSON, for programs; of stat an object for each report"},
 	{REPORT | WATCH, 'v', "verbose", NULL, AT(verbose),
-	 "more of each row (list, metrics), and notes of the library on stderr", ""},
+	 "more of each row (list, metrics), and notes of the library on stderr"},
 	{REPORT | WATCH, 0, "tables", "DIR", AT(tables),
-	 "event tables of a folder in place of those compiled in, on hardware too",
-	 "What is no register of a monitor by what is compiled in stays out of reach. Where the "
-	 "command has more rights than its user, the folder and its files must belong to root and "
-	 "be writable by nobody else."},
+	 "event tables of a folder in place of those compiled in, on hardware too"},
 	{MACHINE, 0, "access", "LIST", AT(access),
-	 "access methods with commas between them, in the order in which they are tried",
-	 "Wins over UNCORE_ACCESS; see ACCESS."},
+	 "access methods with commas between them, in the order in which they are tried"},
 	{CPU, 'c', "cpu", "CPU", AT(cpu),
 	 "the CPU whose tables are meant, as 'uncore cpus' names it; without it, that of this "
-	 "machine",
-	 "Other names that people give it are accepted, as in UNCORE_SIM: spr, icx, skylake, ..."},
+	 "machine"},
 	{COUNT, 'e', "event", "EVENT,..", 0,
-	 "events, as for encode, or metrics; may be repeated, as -m and -g",
-	 "They are counted and shown in the order given."},
+	 "events, as for encode, or metrics; may be repeated, as -m and -g"},
 	{COUNT, 'm', "metric", "METRIC,..", 0,
-	 "metrics, NAME or, of one unit, type<index>.NAME, either with :socket=; or events", ""},
+	 "metrics, NAME or, of one unit, type<index>.NAME, either with :socket=; or events"},
 	{COUNT, 'g', "group", "GROUP,..", 0,
-	 "all of a group, as 'uncore groups' lists them: MEM, L3, LINK, PCIE, ENERGY, ...",
-	 "What of it this CPU or machine does not have, 'uncore groups' tells, and -v on stderr."},
+	 "all of a group, as 'uncore groups' lists them: MEM, L3, LINK, PCIE, ENERGY, ..."},
 	{COUNT, 'I', "interval", "MS", AT(interval),
-	 "a report every MS milliseconds, of that interval alone; without it, one at the end",
-	 "500ms or 0.5s is accepted, too. As text, each line has the time of day. The titles come "
-	 "again on each screen of a terminal, else every 25 reports. The moments are "
-	 "counted from the start: a report that comes late shortens the next interval, not the "
-	 "series. The time and length shown are those measured. What remains at the end is "
-	 "reported if it is 10 milliseconds or longer and each pass was measured in it. Whether "
-	 "somebody else has taken a counter is looked at before each report; whether its unit is "
-	 "frozen before the first one after 50 milliseconds: with shorter intervals those before "
-	 "it may be too small."},
-	{COUNT, 'd', "duration", "S", AT(duration), "ends after S seconds; or 500ms", ""},
+	 "a report every MS milliseconds, of that interval alone; without it, one at the end"},
+	{COUNT, 'd', "duration", "S", AT(duration), "ends after S seconds; or 500ms"},
 	{COUNT, 'r', "repeat", "N", AT(repeat),
-	 "N runs of COMMAND, or of -d seconds: the mean of each number, and how sure it is",
-	 "Behind +- stands the standard deviation of the mean, in percent of it: of values x with "
-	 "the mean m, sqrt(sum((x - m)^2) / (N - 1) / N) / m. In JSON and with -x it is called "
-	 "spread and is a share, 0.01 for 1 percent. Rates are those of the mean number in the "
-	 "mean time. A number that was missing in one run has no mean. A run that ends with a "
-	 "status other than 0, or is stopped, is the last, and not counted; its status is that of "
-	 "stat."},
-	{COUNT, 'x', "separator", "SEP", AT(separator), "values separated by SEP, for programs",
-	 "A row for each number: time (seconds since the start), clock (of the day, ISO 8601), "
-	 "interval (seconds), socket, unit (both empty where it is of all of them), name, value, "
-	 "measure (what it is measured in), share (of the interval in which it was measured, up to "
-	 "1), units, of (how many units were counted, of how many) and reason (why there is no "
-	 "value, or which units are missing). With -r, runs and spread come behind them. The first "
-	 "row has "
-	 "these names; before it, a line that begins with # says so if the machine is simulated. A "
-	 "value that is not known is '-', other fields are empty then. Any SEP will do, of several "
-	 "letters too, but for quotes and ends of lines; '\\et' is a tab. A field is quoted as RFC "
-	 "4180 says, where SEP or a quote is in it."},
+	 "N runs of COMMAND, or of -d seconds: the mean of each number, and how sure it is"},
+	{COUNT, 'x', "separator", "SEP", AT(separator), "values separated by SEP, for programs"},
 	{COUNT, 0, "json-lines", NULL, AT(json_lines),
-	 "a JSON object for each number, on a line of its own",
-	 "Its members are the columns of -x, and simulated; what is not known is null."},
-	{COUNT, 'o', "output", "FILE", AT(output), "writes the report to FILE; - is stdout",
-	 "Without it, the report is on stdout; beside a COMMAND, whose stdout is its own, on "
-	 "stderr, but for -j, which stays on stdout."},
-	{COUNT, 0, "per-socket", NULL, AT(per_socket), "each socket by itself instead of the sum",
-	 "One that has no such unit shows '-'."},
-	{COUNT, 0, "per-unit", NULL, AT(per_unit), "each unit by itself instead of the sum",
-	 "One that cannot be read shows '-'. A metric that has no value of a unit is by socket."},
-	{COUNT, 0, "per-node", NULL, AT(per_node), "each NUMA node by itself instead of the sum",
-	 "What is known of sockets only shows '-' where a socket has several."},
+	 "a JSON object for each number, on a line of its own"},
+	{COUNT, 'o', "output", "FILE", AT(output), "writes the report to FILE; - is stdout"},
+	{COUNT, 0, "per-socket", NULL, AT(per_socket), "each socket by itself instead of the sum"},
+	{COUNT, 0, "per-unit", NULL, AT(per_unit), "each unit by itself instead of the sum"},
+	{COUNT, 0, "per-node", NULL, AT(per_node), "each NUMA node by itself instead of the sum"},
 	{COUNT, 0, "per-device", NULL, AT(per_device),
-	 "each PCIe device by itself, by the port that it is below; what has no port by socket",
-	 "Devices with one port are told together. Of a stack of which the root bus is not known, "
-	 "each "
-	 "port."},
+	 "each PCIe device by itself, by the port that it is below; what has no port by socket"},
 	{WATCH, 'I', "interval", "MS", AT(interval),
-	 "a frame every MS milliseconds; 1000 without it", ""},
-	{WATCH, 'n', "number", "N", AT(number), "ends after N frames", ""},
+	 "a frame every MS milliseconds; 1000 without it"},
+	{WATCH, 'n', "number", "N", AT(number), "ends after N frames"},
+	{RAW, 0, "raw", NULL, AT(raw),
+	 "a name on each line, for completion; WORD is cpus, groups, types, metrics, events, or a "
+	 "name: what follows it"},
 	{VALUES, 0, "values", NULL, AT(values),
-	 "what the registers of this machine hold, or why that is not known",
-	 "A register is read once. A unit that cannot be used has one line, with the reason. JSON "
-	 "has \"socket\", \"value\" and \"reason\" as well."},
+	 "what the registers of this machine hold, or why that is not known"},
 	{VERIFY, 0, "device", "DEVICE", AT(device),
-	 "a disk, as /dev/nvme0n1, from which a known number of bytes is read",
-	 "It is read past the page cache, for a quarter of a second a socket, and not written. On "
-	 "a "
-	 "simulated machine it is only told of."},
+	 "a disk, as /dev/nvme0n1, from which a known number of bytes is read"},
 	{VERIFY, 'o', "output", "FILE", AT(output),
-	 "writes a report to FILE, in JSON: the checks, and which CPU, kernel and version it was",
-	 "It is a file to send: it has no name of the host and no number of its own."},
-	{RELEASE, 0, "force", NULL, AT(force), "frees foreign counters as well, after showing them",
-	 "A counter is foreign that neither the ledger of the node nor the kernel knows: perhaps "
-	 "of a program that runs (PCM, LIKWID) and loses it, perhaps of one that has ended. Where "
-	 "the ledger cannot be used nothing is freed by force."},
+	 "writes a report to FILE, in JSON: the checks, and which CPU, kernel and version it was"},
+	{RELEASE, 0, "force", NULL, AT(force),
+	 "frees foreign counters as well, after showing them"},
 };
 
 enum { N_ROWS = sizeof(rows) / sizeof(rows[0]), LONG = 256, INDENT = 26, WIDTH = 80 };
@@ -115,7 +74,8 @@ static bool takes(const struct command *command, const struct option_row *row)
 	return row->group == EVERY || row->group & command->groups;
 }
 
-const struct option_row *option_next(const struct command *command, const struct option_row *last)
+static const struct option_row *option_next(const struct command *command,
+					    const struct option_row *last)
 {
 	for (const struct option_row *row = last ? last + 1 : rows; row < rows + N_ROWS; row++)
 		if (takes(command, row))
@@ -131,7 +91,7 @@ static int code_of(const struct option_row *row)
 	return row->letter ? row->letter : LONG + (int)(row - rows);
 }
 
-void option_take(struct args *args, const struct option_row *row, const char *value)
+static void option_take(struct args *args, const struct option_row *row, const char *value)
 {
 	void *member = (char *)args + row->at;
 
@@ -212,7 +172,8 @@ static int stumbled(const struct command *command, int opt, char **argv)
 	return EXIT_BAD_INPUT;
 }
 
-int option_read(const struct command *command, int argc, char **argv, const struct option_row **row)
+static int option_read(const struct command *command, int argc, char **argv,
+		       const struct option_row **row)
 {
 	struct option longs[N_ROWS + 1] = {0};
 	char letters[2 * N_ROWS + 3];
@@ -331,57 +292,5 @@ void command_help(const struct command *command)
 			       row->value ? row->value : "");
 
 		print_wrapped(row->help, (size_t)n, INDENT);
-	}
-}
-
-/* ---- the manual */
-
-/* Text in which a hyphen is a minus, as options have it. */
-static void manual_text(const char *text)
-{
-	for (; *text; text++)
-		printf(*text == '-' ? "\\-" : "%c", *text);
-}
-
-/* "what it is", and the sentences behind it. */
-static void manual_sentences(const char *first, const char *more)
-{
-	printf("\n%c", toupper((unsigned char)first[0]));
-	manual_text(first + 1);
-	fputs(more[0] ? ". " : ".", stdout);
-	manual_text(more);
-	putchar('\n');
-}
-
-static void manual_option(const struct option_row *row)
-{
-	fputs(".TP\n\\fB", stdout);
-	if (row->letter)
-		printf("\\-%c, ", row->letter);
-	fputs("\\-\\-", stdout);
-	manual_text(row->name);
-	printf("\\fR \\fI%s\\fR", row->value ? row->value : "");
-	manual_sentences(row->help, row->more);
-}
-
-void print_manual(const struct command *commands)
-{
-	puts(".SH COMMANDS");
-	for (const struct command *c = commands; c->name; c++) {
-		printf(".TP\n\\fB%s\\fR %s", c->name, c->words);
-		manual_sentences(c->summary, c->help);
-	}
-	puts(".SH OPTIONS");
-	for (size_t i = 0; i < N_ROWS; i++) {
-		char *list = NULL;
-
-		for (const struct command *c = commands; c->name; c++)
-			if (takes(c, &rows[i]))
-				list = must_list(list, c->name);
-		if (i == 0 || rows[i].group != rows[i - 1].group)
-			printf("%sOf %s:\n", i ? ".PP\n" : "",
-			       rows[i].group == EVERY ? "every command" : list);
-		free(list);
-		manual_option(&rows[i]);
 	}
 }

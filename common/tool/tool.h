@@ -21,12 +21,12 @@ enum group {
 	REPORT = 1,
 	CPU = 2,
 	COUNT = 4,
-	MANUAL = 8,
-	MACHINE = 16,
-	RELEASE = 32,
-	WATCH = 64,
-	VALUES = 128,
-	VERIFY = 256
+	MACHINE = 8,
+	RELEASE = 16,
+	WATCH = 32,
+	VALUES = 64,
+	VERIFY = 128,
+	RAW = 256
 };
 
 /* What -e, -m and -g ask for, in the order given. */
@@ -37,7 +37,7 @@ struct wish {
 
 /* What stands behind the name of a command. */
 struct args {
-	bool json, verbose, manual;
+	bool json, verbose, raw;
 	const char *cpu;
 	const char *tables; /* folder, NULL: the library's choice */
 	const char *access; /* methods, NULL: the library's choice */
@@ -80,6 +80,8 @@ struct command {
 
 int cmd_cpus(struct unc_platform *, const struct args *);
 int cmd_list(struct unc_platform *, const struct args *);
+/* list_raw.c: the same for the scripts of completion. */
+int list_raw(struct unc_platform *, const struct args *);
 int cmd_units(struct unc_platform *, const struct args *);
 int cmd_encode(struct unc_platform *, const struct args *);
 int cmd_decode(struct unc_platform *, const struct args *);
@@ -88,7 +90,6 @@ int cmd_metrics(struct unc_platform *, const struct args *);
 int cmd_eval(struct unc_platform *, const struct args *);
 int cmd_stat(struct unc_platform *, const struct args *);
 int cmd_top(struct unc_platform *, const struct args *);
-int cmd_completion(struct unc_platform *, const struct args *);
 int cmd_groups(struct unc_platform *, const struct args *);
 int cmd_counters(struct unc_platform *, const struct args *);
 int cmd_release(struct unc_platform *, const struct args *);
@@ -100,8 +101,6 @@ int cmd_gather(struct unc_platform *, const struct args *);
 int command_run(const struct command *, int argc, char **argv);
 /* Its help, which `-h` prints too. */
 void command_help(const struct command *);
-/* What the manual says of the commands (the last has no name) and their options. */
-void print_manual(const struct command *commands);
 
 /* ---- errors: one line on stderr; the result is the exit status */
 

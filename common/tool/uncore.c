@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/nearest.h"
-#include "options.h"
 #include "tool.h"
 
 static int cmd_help(struct unc_platform *, const struct args *);
@@ -39,7 +38,7 @@ static const struct command commands[] = {
 	 "'?' is not proven to count, '!' is late, '~' is scaled, having been measured in passes: "
 	 "the last lines say why. Without a terminal frames come one after the other, as wide as "
 	 "COLUMNS says, or 80."},
-	{"list", cmd_list, OPEN_TABLES, REPORT | CPU, 0, SIZE_MAX, false, "[WORD ...]",
+	{"list", cmd_list, OPEN_TABLES, REPORT | CPU | RAW, 0, SIZE_MAX, false, "[WORD ...]",
 	 "list metrics and events, all or those that match the words",
 	 "Each WORD must be in the name or the description, whatever its case; one with * ? [] is "
 	 "a pattern for the whole name. Metrics come first, those that mean the same on every CPU "
@@ -112,10 +111,7 @@ static const struct command commands[] = {
 	 "EVENT: also TIME (s), TSC (ticks), TSC_HZ, MEMORY_PEAK."},
 	{"registers", cmd_registers, OPEN_TABLES, REPORT | CPU | VALUES, 0, 0, false, "",
 	 "list the monitor registers of all units of a socket", ""},
-	{"completion", cmd_completion, OPEN_NOTHING, 0, 1, 1, false, "bash|zsh",
-	 "print the script for completion in bash or zsh",
-	 "It is installed with the command; without that: source <(uncore completion bash)."},
-	{"help", cmd_help, OPEN_NOTHING, MANUAL, 0, 1, false, "[COMMAND]",
+	{"help", cmd_help, OPEN_NOTHING, 0, 0, 1, false, "[COMMAND]",
 	 "show this list, or the help of a command", ""},
 	{"version", cmd_version, OPEN_NOTHING, 0, 0, 0, false, "",
 	 "show the version, and where to report problems", ""},
@@ -166,9 +162,7 @@ static int cmd_help(struct unc_platform *none, const struct args *args)
 	(void)none;
 	if (args->words && !command)
 		return unknown(args->word[0]);
-	if (args->manual)
-		print_manual(commands);
-	else if (command)
+	if (command)
 		command_help(command);
 	else
 		usage();
@@ -203,10 +197,6 @@ int main(int argc, char **argv)
 		name = "help";
 	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
 		name = "version";
-	if (strcmp(name, "__complete") == 0) { /* for the scripts of cmd_completion() */
-		complete(commands, (size_t)argc - 2, argv + 2);
-		return finish(EXIT_SUCCESS);
-	}
 	command = command_find(name);
 	if (!command)
 		return unknown(name);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Completion of commands, options and names: what the command offers, and what real shells make of it.
+# Completion of commands, options and names: what `uncore list --raw` prints, and what real shells make of it.
 # Events and unit types: Intel 817509-001 (Emerald Rapids), 327043-001 (Sandy Bridge-EP).
 
 : "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$PWD}"
@@ -8,67 +8,36 @@ unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES UNCORE_ACCESS UNCORE_SITE
 title=completion
 . "$SRCDIR/tests/integration/result.inc"
 
-# offers "WORDS" WORD...: of these words the last can become just these. "_" stands for an empty one.
-offers()
+# raw "WORDS" NAME...: list --raw WORDS prints these names first.
+raw()
 {
 	given=$1
 	shift
-	set -f
-	words=
-	for word in $given; do
-		[ "$word" != _ ] || word=''
-		words="$words '$word'"
-	done
-	set +f
-	printf '%s\n' "$@" | sed '/^$/d' >"$tmp/wanted"
-	eval "timeout 60 '$UNCORE' __complete $words" >"$tmp/out" 2>"$tmp/err"
-	[ $? -eq 0 ] && [ ! -s "$tmp/err" ] && cut -f 1 "$tmp/out" | cmp -s - "$tmp/wanted"
-	result "$given"
+	printf '%s\n' "$@" >"$tmp/wanted"
+	# shellcheck disable=SC2086 # words
+	"$UNCORE" list --raw $given >"$tmp/out" 2>"$tmp/err" && [ ! -s "$tmp/err" ] && head -n $# "$tmp/out" | cmp -s - "$tmp/wanted"
+	result "list --raw $given"
 }
 
-offers st stat
-offers "he" help
-offers nonsense ''
-offers "nonsense _" ''
-offers "help me" metrics
-offers "list -c em" emerald-rapids
-offers "list -c EM" emerald-rapids
-offers "list --cpu=sandy" --cpu=sandybridge-ep
-offers "list -jc sandy" sandybridge-ep
-offers "list -csandy" -csandybridge-ep
-offers "stat --per" --per-socket --per-unit --per-node --per-device
-offers "stat --dur" --duration=
-offers "list --per" ''
-offers "groups -c emerald-rapids m" MEM
-offers "metrics -c emerald-rapids memory_r" memory_read_bytes memory_read_latency_ns
-offers "encode -c sandybridge-ep im" imc.
-offers "encode -c sandybridge-ep imc.CAS" imc.CAS_COUNT imc.CAS_COUNT:
-offers "encode -c sandybridge-ep imc3.cas" imc3.CAS_COUNT imc3.CAS_COUNT:
-offers "encode -c emerald-rapids imc.CAS_C" imc.CAS_COUNT:
-offers "encode -c sandybridge-ep imc.CAS_COUNT:RD" imc.CAS_COUNT:RD_REG imc.CAS_COUNT:RD_UNDERFILL imc.CAS_COUNT:RD
-offers "encode -c sandybridge-ep imc.CAS_COUNT:RD:soc" imc.CAS_COUNT:RD:socket=
-offers "encode -c sandybridge-ep nothing.CAS" ''
-offers "eval -c sandybridge-ep imc.MEM_BW_R" imc.MEM_BW_READS
-offers "eval -c sandybridge-ep imc.MEM_BW_READS i" imc.CAS_COUNT:RD=
-offers "decode -c sandybridge-ep im" imc
-offers "decode -c sandybridge-ep imc CTL" CTL0= CTL1= CTL2= CTL3=
-offers "completion _" bash zsh
-offers "list --tables _" :folders
-offers "stat -o _" :files
-offers "stat -d 1 mpi" ":command 3"
-offers "stat -- _" ":command 2"
-offers "stat mpirun -n" ":command 1"
-offers "list -c nonsense CAS" ''
-export UNCORE_SIM=emerald-rapids
-offers "stat -m memory_r" memory_read_bytes memory_read_latency_ns
-offers "stat -m memory_read_bytes,link_u" memory_read_bytes,link_utilization
-offers "stat -e memory_r" memory_read_bytes memory_read_latency_ns
-offers "stat -m imc.CAS_C" imc.CAS_COUNT:
-offers "stat -g mem,li" mem,LINK
-unset UNCORE_SIM
+set -f
+raw "-c * cpus" montecito nehalem-ep
+set +f
+raw "-c sandybridge-ep" memory_read_bytes
+raw "-c sandybridge-ep groups" OVERVIEW MEM L3
+raw "-c sandybridge-ep types" ubox cbo
+raw "-c sandybridge-ep imc.CAS_COUNT" RD_REG RD_UNDERFILL RD
+raw "-c sandybridge-ep imc.MEM_BW_READS" imc.CAS_COUNT:RD= TIME=
+raw "-c sandybridge-ep imc" CTR0= CTR1= CTR2= CTR3= FIXED_CTR= CTL0=
+"$UNCORE" list --raw -c sandybridge-ep events >"$tmp/out" && grep -qx imc.CAS_COUNT "$tmp/out" && grep -qx imc.CAS_COUNT: "$tmp/out" &&
+	"$UNCORE" list --raw -c emerald-rapids events >"$tmp/out" && ! grep -qx imc.CAS_COUNT "$tmp/out" && grep -qx imc.CAS_COUNT: "$tmp/out"
+result "an event that counts without a mask, and one that does not"
+"$UNCORE" list --raw -c sandybridge-ep nonsense >"$tmp/out" && [ ! -s "$tmp/out" ]
+result "nothing follows a name that there is not"
 
 # The methods are those that the library knows; of a simulated machine it names all.
-"$UNCORE" __complete stat --access= | sed 's/^--access=\([^	]*\).*/\1/' | sort >"$tmp/wanted"
+for script in uncore _uncore; do
+	sed -n 's/.*LIST) \(printf .* \|print -l \)\(kernel [a-z -]*\) |.*/\2/p' "$SRCDIR/common/tool/completion/$script"
+done | tr ' ' '\n' | grep . | sort | uniq -c | sed -n 's/^ *2 //p' >"$tmp/wanted"
 UNCORE_SIM=sandybridge-ep "$UNCORE" units --access nonsense 2>&1 | # ...; there are A, B, and direct for A
 	sed 's/.*there are //; s/, and direct for .*/ direct/' | tr -d ',' | tr ' ' '\n' | sort >"$tmp/out"
 cmp -s "$tmp/wanted" "$tmp/out"
@@ -76,14 +45,10 @@ result "access methods are those of the library"
 while read -r method; do
 	grep -qF "\`$method\`" "$SRCDIR/docs/rights.md" || echo "docs/rights.md does not name $method"
 	grep -q "^ \*  $method " "$SRCDIR/common/uncore.h" || echo "uncore.h does not name $method"
-	sed 's/\\//g' "$SRCDIR/common/tool/uncore.1.in" | grep -qE "^\.BR? (.* )?$method( |\$)" || echo "the manual does not name $method"
+	sed 's/\\//g' "$SRCDIR/common/tool/uncore.1" | grep -qE "^\.BR? (.* )?$method( |\$)" || echo "the manual does not name $method"
 done <"$tmp/wanted" >"$tmp/out"
 [ -s "$tmp/wanted" ] && [ ! -s "$tmp/out" ]
 result "header, manual and page name each"
-
-"$UNCORE" completion nonsense >"$tmp/out" 2>"$tmp/err"
-[ $? -eq 2 ] && grep -q "no shell 'nonsense'; there are bash and zsh" "$tmp/err"
-result "a shell that is not known"
 
 cases()
 {
@@ -100,27 +65,33 @@ uncore stat -e imc.CAS_COUNT:WR_N	uncore stat -e imc.CAS_COUNT:WR_NONPRE |
 uncore stat -e imc.CAS_COUNT:RD,imc3.CAS_COUNT:WR_N	uncore stat -e imc.CAS_COUNT:RD,imc3.CAS_COUNT:WR_NONPRE |
 uncore stat -e imc.CAS_COUNT:RD:soc	uncore stat -e imc.CAS_COUNT:RD:socket=|
 uncore stat -g ME	uncore stat -g MEM |
+uncore stat -g mem,li	uncore stat -g mem,LINK |
+uncore stat -e memory_read_b	uncore stat -e memory_read_bytes |
+uncore stat --access=msr-	uncore stat --access=msr-safe |
+uncore decode -c sandybridge-ep im	uncore decode -c sandybridge-ep imc |
+uncore decode -c sandybridge-ep imc CTL0	uncore decode -c sandybridge-ep imc CTL0=|
+uncore encode -c sandybridge-ep imc3.cas_count:rd_r	uncore encode -c sandybridge-ep imc3.cas_count:RD_REG |
+uncore groups m	uncore groups MEM |
+uncore help dec	uncore help decode |
 uncore eval -c sandybridge-ep imc.MEM_BW_READS imc	uncore eval -c sandybridge-ep imc.MEM_BW_READS imc.CAS_COUNT:RD=|
 uncore list -c emerald-rapids | cat; uncore he	uncore list -c emerald-rapids | cat; uncore help |
 uncore stat -- basena	uncore stat -- basename |
+uncore stat -d 1 basena	uncore stat -d 1 basename |
+uncore nonsense st	uncore nonsense st|
 CASES
 	echo "uncore stat -o $tmp/only_	uncore stat -o $tmp/only_one |"
 }
 : >"$tmp/only_one"
-mkdir "$tmp/bin" "$tmp/scripts"
+mkdir "$tmp/bin"
 printf '#!/bin/sh\nexec %s "$@"\n' "$UNCORE" >"$tmp/bin/uncore" && chmod +x "$tmp/bin/uncore"
-"$UNCORE" completion bash >"$tmp/scripts/uncore" && "$UNCORE" completion zsh >"$tmp/scripts/_uncore"
-cmp -s "$tmp/scripts/uncore" "$SRCDIR/common/tool/completion/uncore" &&
-	cmp -s "$tmp/scripts/_uncore" "$SRCDIR/common/tool/completion/_uncore"
-result "the command tells the scripts that are installed"
 for shell in bash zsh; do
 	if ! command -v $shell >/dev/null || ! command -v python3 >/dev/null; then
 		number=$((number + 1))
 		echo "ok $number - $title: $shell # SKIP no $shell, or no python3"
 		continue
 	fi
-	script=$tmp/scripts/uncore
-	[ $shell = bash ] || script=$tmp/scripts/_uncore
+	script=$SRCDIR/common/tool/completion/uncore
+	[ $shell = bash ] || script=$SRCDIR/common/tool/completion/_uncore
 	cases | UNCORE_SIM=emerald-rapids timeout 300 python3 "$SRCDIR/tests/integration/completion_shells.py" $shell \
 		"$(command -v $shell)" "$script" "$tmp/bin" >"$tmp/shell" 2>"$tmp/err"
 	[ "$(grep -c '^\(not \)\{0,1\}ok' "$tmp/shell")" -eq "$(cases | wc -l)" ]

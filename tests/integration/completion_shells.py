@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Completion in a real shell: what a line becomes when TAB is pressed behind it.
 
-usage: completion_shells.py bash|zsh SHELL SCRIPT FOLDER. SCRIPT is what `uncore completion SHELL` prints; the
+usage: completion_shells.py bash|zsh SHELL SCRIPT FOLDER. SCRIPT is common/tool/completion/uncore or _uncore; the
 command is in FOLDER. Lines of stdin: what is typed, a tab, what is in the line then, with | at its end.
 Prints "ok" or "not ok" and the case, a line each.
 """

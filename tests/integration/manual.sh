@@ -34,8 +34,36 @@ mkdir "$tmp/made"
 	grep -q 'uncore.h:[0-9]*: unc_nobody_knows() has no comment' "$tmp/out"
 result "a function without a comment is refused, with its line"
 
+# uncore.1 names the commands, and for each the options and what these take, that its help names; and no others.
+# A line each: COMMAND WORDS, COMMAND OPTION.
+"$UNCORE" help | sed -n '/^Commands/,$s/^  \([a-z]*\) .*/\1/p' >"$tmp/commands"
+while read -r command; do
+	"$UNCORE" help "$command" | awk -v c="$command" '
+		NR == 1 { sub(/^uncore [a-z]*( \[OPTION\]\.\.\.)?/, ""); sub(/: .*/, ""); print c $0 }
+		/^  (-[a-zA-Z],|   ) --/ { sub(/^ */, ""); print c " " ($0 ~ /  / ? substr($0, 1, index($0, "  ") - 1) : $0) }'
+done <"$tmp/commands" | sed 's/ *$//' | sort >"$tmp/helped"
+told() # PAGE
+{
+	sed 's/\\-/-/g; s/\\&//g; s/\\f[BRI]//g' "$1" | awk '
+		/^\.SH/ { part = $2 }
+		part == "COMMANDS" && tag { print; command[n++] = $1 }
+		part == "OPTIONS" && /^Of / { of = "" }
+		part == "OPTIONS" && (/^Of / || more) { of = of " " $0; more = !/:$/; gsub(/^ Of |:$|,/, "", of) }
+		part == "OPTIONS" && tag && of == "every command" { for (i = 0; i < n; i++) print command[i], $0 }
+		part == "OPTIONS" && tag && of != "every command" { k = split(of, to, " "); for (i = 1; i <= k; i++) print to[i], $0 }
+		{ tag = $0 == ".TP" }' | sed 's/ *$//' | sort
+}
+told "$SRCDIR/common/tool/uncore.1" >"$tmp/told"
+[ "$(wc -l <"$tmp/helped")" -gt 50 ] && diff "$tmp/helped" "$tmp/told" >"$tmp/out"
+result "uncore.1 has the commands and options of the help"
+sed 's/^Of stat:$/Of stat, list:/' "$SRCDIR/common/tool/uncore.1" >"$tmp/more.1"
+sed '/^.fB.-r, /d' "$SRCDIR/common/tool/uncore.1" >"$tmp/less.1"
+! told "$tmp/more.1" | cmp -s "$tmp/helped" - && ! told "$tmp/less.1" | cmp -s "$tmp/helped" - &&
+	[ "$(told "$tmp/more.1" | wc -l)" -gt "$(told "$tmp/less.1" | wc -l)" ]
+result "one option too many, or missing, would be told"
+
 # All pages but links. A page is of a version, not of a day: that it has no date is meant.
-ls "$BUILD"/common/man3/*uncore*.3 "$BUILD/common/tool/uncore.1" "$SRCDIR"/collectd_plugin/*.5 "$SRCDIR/common/tool/uncore.1" 2>/dev/null |
+ls "$BUILD"/common/man3/*uncore*.3 "$SRCDIR"/collectd_plugin/*.5 "$SRCDIR/common/tool/uncore.1" |
 	sort -u >"$tmp/pages"
 if ! command -v mandoc >/dev/null; then
 	skip "mandoc has no warning" "no mandoc; install it"

@@ -130,7 +130,7 @@ unknown()
 	done
 }
 
-manuals="common/tool/uncore.1.in config/uncored.8 collectd_plugin/collectd-intel_uncore.5"
+manuals="common/tool/uncore.1 config/uncored.8 collectd_plugin/collectd-intel_uncore.5"
 commands $pages $manuals >"$tmp/commands"
 unknown <"$tmp/commands" >"$tmp/out"
 [ "$(wc -l <"$tmp/commands")" -gt 50 ] && [ ! -s "$tmp/out" ]
@@ -143,7 +143,7 @@ result "one that is not there would be told"
 # What the error says of access methods, the pages say too.
 UNCORE_SIM=emerald-rapids UNCORE_ACCESS=nonsense "$UNCORE" units 2>&1 | sed -n 's/.* and direct for //p' >"$tmp/direct"
 direct=$(cat "$tmp/direct")
-for page in common/uncore.h common/tool/uncore.1.in docs/rights.md; do
+for page in common/uncore.h common/tool/uncore.1 docs/rights.md; do
 	tr -d '`*' <"$page" | sed 's/ and perf/, perf/' | grep -qi "stands for $direct" || echo "$page: direct does not stand for $direct"
 done >"$tmp/out"
 [ -n "$direct" ] && [ ! -s "$tmp/out" ]

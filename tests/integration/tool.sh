@@ -31,20 +31,15 @@ has() { echo "$cpus" | grep -qx "$1"; }
 # ---- commands and options
 
 run
-missing= manual=$BUILD/common/tool/uncore.1
-for c in stat top list metrics groups doctor verify cpus units counters release encode decode eval registers completion; do
+missing=
+for c in stat top list metrics groups doctor verify cpus units counters release encode decode eval registers; do
 	grep -q "^  $c " "$tmp/out" || missing="$missing $c"
 	"$UNCORE" help $c | grep -q "^uncore $c" || missing="$missing help:$c"
-	grep -q "^.fB$c.fR" "$manual" || missing="$missing manual:$c"
-	for option in $("$UNCORE" help $c | grep -Eo '^  (-[a-zA-Z],|   ) --[a-z-]+' | grep -o -- '--.*'); do
-		sed 's/\\-/-/g' "$manual" | grep -q -- "^.fB\(-., \)\?$option.fR" ||
-			missing="$missing manual:$option"
-	done
 done
 "$UNCORE" help stat | grep -q -- "--per-unit " || missing="$missing help:--per-unit"
 [ -n "$missing" ] && echo "# missing:$missing"
 [ $status -eq 2 ] && [ -z "$missing" ]
-result "the command alone shows its commands; each has help and is in the manual page, as are its options"
+result "the command alone shows its commands; each has help"
 run list --help && grep -q "^uncore list" "$tmp/out"; result "--help"
 run version && grep -Eq '^uncore [0-9]+\.[0-9]+' "$tmp/out"; result "version"
 where=$(sed -n 's/^UNC_REPORT_TO = //p' "$BUILD/Makefile")

@@ -26,7 +26,7 @@ built()
 }
 
 # As in a clone, which has none of it; under another locale and time zone than `make dist`.
-generated="common/table_data.c common/sim_data.c common/tool/uncore.1"
+generated="common/table_data.c common/sim_data.c"
 again()
 {
 	chmod -R u+w "$source" && for file in $generated; do mv "$source/$file" "$tmp/${file##*/}" || return; done
