@@ -74,12 +74,12 @@ void unc_pci_name_of(struct unc_pci_names *names, unsigned vendor, unsigned devi
 	*buf = '\0';
 	if (!names->tried)
 		load(names);
-	if (!names->access)
+	if (!names->access || names->broken)
 		return;
 	*(void **)&lookup = dlsym(names->library, "pci_lookup_name");
 	failed = &here;
 	if (setjmp(here)) {
-		names->access = NULL; /* its memory is lost */
+		names->broken = true;
 		*buf = '\0';
 	} else if (lookup && !lookup(names->access, buf, (int)size,
 				     PCI_LOOKUP_VENDOR | PCI_LOOKUP_DEVICE | PCI_LOOKUP_NO_NUMBERS |

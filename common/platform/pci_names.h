@@ -10,7 +10,7 @@ struct unc_fs;
 /* libpci, loaded when the first name is asked for. */
 struct unc_pci_names {
 	const struct unc_fs *fs; /* under whose root pci.ids is; NULL: libpci's own place */
-	bool tried;
+	bool tried, broken;
 	void *library;
 	struct pci_access *access; /* NULL: there are no names */
 };
