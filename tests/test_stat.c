@@ -463,7 +463,8 @@ static void test_one_socket_lacks(void)
 	CHECK_PART(line(err, 1),
 		   "uncore: imc.CAS_COUNT:RD:socket=1: no such unit can be read: PCI function");
 	CHECK_NUMBER(count_of(err, "\n"), 1);
-	CHECK_PART(line(out, 4), "imc.CAS_COUNT:RD  ");
+	CHECK_PART(line(out, 3), "imc.CAS_COUNT:RD:socket=0  ");
+	CHECK_PART(line(out, 4), "imc.CAS_COUNT:RD:socket=1  ");
 	CHECK_PART(line(out, 4), "         -");
 	CHECK_NUMBER(run(sim, "-j -d 0.5 --per-socket -e imc.CAS_COUNT:RD"), 0);
 	CHECK_PART(out, "\"imc.CAS_COUNT:RD:socket=1\":null}");

@@ -4,7 +4,7 @@
  * eventtables/sandybridge-ep/workload.tbl: CBos have a clock of 2.7 GHz, of which the fastest is told.
  * Marks and times are those that the test makes.
  */
-#include "common/tool/print.h"
+#include "common/tool/record.h"
 #include "stat_kit.h"
 
 /* ---- intervals */
@@ -17,44 +17,56 @@ static void test_intervals(void)
 	CHECK_NUMBER(run(snb, "-I 100 -d 0.3 -m memory_read_bytes -e cbo.CLOCKTICKS"), 0);
 	CHECK_TEXT(line(out, 3), "from 2001-09-09 03:16:40 +0130");
 	CHECK_TEXT(line(out, 4), "");
-	CHECK_PART(line(out, 5), "       clock  time s  ");
-	CHECK_PART(line(out, 6), "03:16:40.100   0.100  memory_read_bytes  ");
+	CHECK_TEXT(line(out, 5), "03:16:40.100  0.100 s");
+	CHECK_PART(line(out, 6), "  memory_read_bytes  ");
 	CHECK_PART(line(out, 6), " bytes  34.59 GB/s");
-	CHECK_PART(line(out, 7), "03:16:40.100   0.100  cbo.CLOCKTICKS     ");
+	CHECK_PART(line(out, 7), "  cbo.CLOCKTICKS     ");
 	CHECK_PART(line(out, 7), "  2.70 G/s");
-	CHECK_PART(line(out, 10), "03:16:40.300   0.300  ");
-	CHECK_NUMBER(count_of(out, "\n"), 11);
+	CHECK_TEXT(line(out, 11), "03:16:40.300  0.300 s");
+	CHECK_NUMBER(count_of(out, "\n"), 13);
 	CHECK_NUMBER(run(snb, "-I 1000 -d 1 --per-unit -e cbo.CLOCKTICKS"), 0);
-	CHECK_NUMBER(count_of(out, "03:16:41   1.000  cbo"), 16);
+	CHECK_NUMBER(count_of(out, "\n  cbo"), 16);
 }
 
-static void test_intervals_of_sockets(void)
+static void test_sockets(void)
 {
 	CHECK_NUMBER(run(snb, "-I 1000 -d 1 --per-socket -e cbo.CLOCKTICKS"), 0);
-	CHECK_PART(line(out, 5), "   clock  time s  ");
-	CHECK_PART(line(out, 5), "socket 0  ");
-	CHECK_PART(line(out, 5), "socket 1");
-	CHECK_PART(line(out, 6), "03:16:41   1.000  cbo.CLOCKTICKS  ");
-	CHECK_NUMBER(count_of(line(out, 6), "  2.70 G/s"), 2);
+	CHECK_TEXT(line(out, 5), "03:16:41  1.000 s");
+	CHECK_PART(line(out, 6), "  cbo.CLOCKTICKS:socket=0  ");
+	CHECK_PART(line(out, 7), "  cbo.CLOCKTICKS:socket=1  ");
+	CHECK_NUMBER(count_of(out, "  2.70 G/s"), 2);
 }
 
-static void test_titles_again(void)
+/* 20 h 43 min 20 s are left of the day. */
+static void test_days(void)
 {
 	char command[64];
 
-	snprintf(command, sizeof(command), "-I 1000 -d 60 %s", events);
-	CHECK_NUMBER(run(snb, command), 0);
-	CHECK_NUMBER(count_of(out, "clock"), 3); /* above the reports 1, 26, 51 */
-	CHECK_PART(line(out, 5 + 25 + 1), "clock");
-	CHECK_PART(line(out, 5 + 25 + 2), "imc.CAS_COUNT:RD");
-	CHECK_NUMBER(count_of(out, "from 2001"), 1);
-	/* 20 h 43 min 20 s are left of the day */
 	snprintf(command, sizeof(command), "-I 3600000 -d 86400 %s", events);
 	CHECK_NUMBER(run(snb, command), 0);
-	CHECK_NUMBER(count_of(out, "clock"), 2);
-	CHECK_TEXT(line(out, 5 + 20 + 1), "2001-09-10");
-	CHECK_PART(out, "\n23:16:40  72000.000  ");
-	CHECK_PART(out, "\n00:16:40  75600.000  ");
+	CHECK_NUMBER(count_of(out, "2001-09-"), 2);
+	CHECK_PART(out, "\n23:16:40  72000.000 s\n");
+	CHECK_PART(out, "\n2001-09-10 00:16:40  75600.000 s\n");
+	CHECK_PART(out, "\n01:16:40  79200.000 s\n");
+}
+
+/* No line is wider than the terminal: what does not fit stands below its line. */
+static void test_narrow(void)
+{
+	setenv("COLUMNS", "58", 1);
+	script.peak = 51.2e9;
+	CHECK_NUMBER(run("sandybridge-ep,hide=imc3@1", "-d 1 --per-socket -m memory_read_bytes"),
+		     0);
+	CHECK_TEXT(line(out, 3), "memory_read_bytes:socket=0  17,292,800,000 bytes");
+	CHECK_TEXT(line(out, 4), "    17.29 GB/s");
+	CHECK_TEXT(line(out, 5), "    33.8 % of 51.2 GB/s");
+	CHECK_TEXT(line(out, 6), "memory_read_bytes:socket=1  12,969,600,000 bytes");
+	CHECK_TEXT(line(out, 7), "    12.97 GB/s");
+	CHECK_TEXT(line(out, 8), "    3 of 4 units");
+	setenv("COLUMNS", "0x20", 1); /* no number: as if it were not there, 80 */
+	CHECK_NUMBER(run(snb, "-d 1 -e cbo.CLOCKTICKS"), 0);
+	CHECK_PART(line(out, 3), "  2.70 G/s");
+	setenv("COLUMNS", "80", 1);
 }
 
 static void script_item(unsigned from, unsigned flags, const char *reason)
@@ -75,19 +87,19 @@ static void test_marks(void)
 		    ""); /* 1: announced */
 	CHECK_NUMBER(run(partial, command), 0);
 	CHECK_TEXT(strstr(line(out, 6), " M/s"), " M/s  7 of 8 units");
-	CHECK_TEXT(strstr(line(out, 8), " M/s"), " M/s  7 of 8 units, 33 %");
-	CHECK_TEXT(strstr(line(out, 9), "2.70 G"), "2.70 G/s");
+	CHECK_TEXT(strstr(line(out, 9), " M/s"), " M/s  7 of 8 units, 33 %");
+	CHECK_TEXT(strstr(line(out, 10), "2.70 G"), "2.70 G/s");
 	script_item(3, UNC_VALUE_FRESH, "a sentence");
 	CHECK_NUMBER(run(partial, command), 0);
-	CHECK_PART(line(out, 8), " -              7 of 8 units");
+	CHECK_PART(line(out, 9), " -              7 of 8 units");
 	CHECK_PART(err, "no value in 2 of 3 reports: a sentence");
 	script_item(3, UNC_VALUE_VALID | UNC_VALUE_FRESH | UNC_VALUE_ESTIMATED, "");
 	script.share = 0.004; /* is not nothing */
 	CHECK_NUMBER(run(partial, command), 0);
-	CHECK_TEXT(strstr(line(out, 8), " M/s"), " M/s  7 of 8 units, <1 %");
+	CHECK_TEXT(strstr(line(out, 9), " M/s"), " M/s  7 of 8 units, <1 %");
 	script_item(3, UNC_VALUE_VALID | UNC_VALUE_FRESH | UNC_VALUE_INTERVAL_LATE, "why");
 	CHECK_NUMBER(run(partial, command), 0);
-	CHECK_TEXT(strstr(line(out, 8), " M/s"), " M/s  7 of 8 units, 33 %, late");
+	CHECK_TEXT(strstr(line(out, 9), " M/s"), " M/s  7 of 8 units, 33 %, late");
 	script_item(2, UNC_VALUE_VALID | UNC_VALUE_FRESH | UNC_VALUE_LATE | UNC_VALUE_UNPROVEN,
 		    "why");
 	script.share = 1;
@@ -116,21 +128,27 @@ static void test_peak(void)
 {
 	script.peak = 51.2e9;
 	CHECK_NUMBER(run(snb, "-d 1 -m memory_read_bytes,memory_write_bytes,memory_bandwidth"), 0);
-	CHECK_PART(line(out, 3), " bytes  34.59 GB/s  33.8 % of 102.40 GB/s");
-	CHECK_PART(line(out, 4), " bytes  14.62 GB/s  14.3 % of 102.40 GB/s");
-	CHECK_TEXT(line(out, 5),
-		   "memory_bandwidth                          49.20 GB/s  48.0 % of 102.40 GB/s");
+	CHECK_PART(line(out, 3), " bytes  34.59 GB/s  33.8 % of 102.4 GB/s");
+	CHECK_TEXT(strstr(line(out, 4), " bytes"), " bytes  14.62 GB/s  14.3 %");
+	CHECK_TEXT(line(out, 5), "memory_bandwidth                          49.20 GB/s  48.0 %");
 	script.peak = 51.2e9;
 	CHECK_NUMBER(run(snb, "-d 1 --per-socket -m memory_read_bytes -e imc.CAS_COUNT:RD"), 0);
-	CHECK_NUMBER(count_of(line(out, 4), " 17.29 GB/s  33.8 % of 51.20 GB/s"), 2);
-	CHECK_NUMBER(count_of(line(out, 5), "%"), 0);
+	CHECK_NUMBER(count_of(out, "33.8 %"), 2);
+	CHECK_NUMBER(count_of(out, "33.8 % of 51.2 GB/s"), 1);
+	CHECK_NUMBER(count_of(out, "%"), 2);
 	script.peak = 51.2e9;
 	CHECK_NUMBER(run(snb, "-d 1 -m memory_read_bytes:socket=1"), 0);
-	CHECK_NUMBER(count_of(out, " 17.29 GB/s  33.8 % of 51.20 GB/s"), 1);
+	CHECK_NUMBER(count_of(out, "33.8 % of 51.2 GB/s"), 1);
+	/* of a socket and of all there are two peaks */
 	script.peak = 51.2e9;
-	CHECK_NUMBER(run(snb, "-I 1000 -d 1 -m memory_read_bytes -e cbo.CLOCKTICKS"), 0);
-	CHECK_PART(line(out, 6), " bytes  34.59 GB/s  33.8 % of 102.40 GB/s");
-	CHECK_NUMBER(count_of(line(out, 7), "%"), 0);
+	CHECK_NUMBER(run(snb, "-d 1 -m memory_read_bytes,memory_read_bytes:socket=1"), 0);
+	CHECK_NUMBER(count_of(out, "33.8 % of 102.4 GB/s"), 1);
+	CHECK_NUMBER(count_of(out, "33.8 % of 51.2 GB/s"), 1);
+	script.peak = 51.2e9;
+	CHECK_NUMBER(run(snb, "-I 1000 -d 2 -m memory_read_bytes -e cbo.CLOCKTICKS"), 0);
+	CHECK_PART(line(out, 6), " bytes  34.59 GB/s  33.8 % of 102.4 GB/s");
+	CHECK_PART(line(out, 9), " bytes  34.59 GB/s  33.8 % of 102.4 GB/s");
+	CHECK_NUMBER(count_of(out, "%"), 2);
 	/* of fewer channels than the peak is of there is no share */
 	script.peak = 51.2e9;
 	CHECK_NUMBER(run("sandybridge-ep,hide=imc3@1", "-d 1"), 0);
@@ -298,24 +316,15 @@ static const char *json_of(const char *text)
 {
 	static char got[200];
 	struct args args = {.json = true};
-	struct printer p;
-	FILE *f = tmpfile();
-	int saved;
+	struct record r;
 
-	CU_ASSERT_FATAL(f != NULL);
-	fflush(stdout);
-	saved = dup(STDOUT_FILENO);
-	dup2(fileno(f), STDOUT_FILENO);
-	print_start(&p, &args, NULL);
-	print_open(&p, NULL, '{');
-	print_text(&p, "t", "T", text);
-	print_close(&p);
-	fflush(stdout);
-	dup2(saved, STDOUT_FILENO);
-	close(saved);
-	rewind(f);
-	got[fread(got, 1, sizeof(got) - 1, f)] = '\0';
-	fclose(f);
+	record_start(&r, &args, NULL);
+	r.out = fmemopen(got, sizeof(got), "w");
+	CU_ASSERT_FATAL(r.out != NULL);
+	record_open(&r, NULL, '{');
+	record_text(&r, "t", text);
+	record_close(&r);
+	fclose(r.out);
 	return got;
 }
 
@@ -349,9 +358,10 @@ static void test_json_texts(void)
 int main(void)
 {
 	static const struct suite_test tests[] = {
-		{"intervals: each line has the time", test_intervals},
-		{"intervals of sockets", test_intervals_of_sockets},
-		{"titles every 25 reports, and when the day changes", test_titles_again},
+		{"intervals", test_intervals},
+		{"sockets are lines", test_sockets},
+		{"when the day changes", test_days},
+		{"narrow terminals", test_narrow},
 		{"marks", test_marks},
 		{"rates of what accumulates", test_rates},
 		{"the share of what memory can move", test_peak},
@@ -365,5 +375,6 @@ int main(void)
 		{NULL, NULL},
 	};
 
+	setenv("COLUMNS", "80", 1);
 	return suite_run("stat text", tests);
 }

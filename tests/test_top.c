@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/tool/output.h"
+#include "common/tool/record.h"
 #include "common/tool/top.h"
 #include "suite.h"
 

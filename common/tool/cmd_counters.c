@@ -5,25 +5,36 @@
 #include <string.h>
 #include <time.h>
 
-#include "print.h"
+#include "record.h"
 
-#define COLUMNS "UNIT|>SOCKET|COUNTER|CONTROL|EVENT|OWNER|>USER|>PID|COMMAND|SINCE"
+static const struct column counter_columns[] = {{CELL("unit", "UNIT")},
+						{CELL("index", "UNIT")},
+						{NUMBER("socket", "SOCKET")},
+						{CELL("counter", "COUNTER")},
+						{CELL("control", "CONTROL")},
+						{CELL("event", "EVENT")},
+						{CELL("owner", "OWNER")},
+						{NUMBER("user", "USER")},
+						{NUMBER("pid", "PID")},
+						{CELL("command", "COMMAND")},
+						{CELL("since", "SINCE")},
+						{FOLD("is_released", "RELEASED")},
+						{0}};
 
 struct rows {
-	struct printer printer;
-	bool release; /* what came of it is shown */
-	bool first;   /* of --force: what is about to be freed is being shown */
+	struct record record;
+	bool first; /* of --force: what is about to be freed is being shown */
 	size_t n, foreign, released;
 };
 
-static void begin(struct rows *r)
+static void begin_rows(struct rows *r)
 {
-	print_list(&r->printer, NULL, TITLES, r->release ? COLUMNS "|RELEASED" : COLUMNS);
+	record_list(&r->record, NULL, counter_columns);
 	r->n = r->foreign = r->released = 0;
 }
 
 /* UTC, as ISO 8601 has it. */
-static void print_since(struct printer *p, double since)
+static void put_since(struct record *p, double since)
 {
 	char text[CELL_MAX] = "";
 	time_t seconds = (time_t)since;
@@ -31,10 +42,10 @@ static void print_since(struct printer *p, double since)
 
 	if (since > 0 && gmtime_r(&seconds, &t))
 		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &t);
-	print_known(p, "since", "SINCE", text);
+	record_known(p, "since", text);
 }
 
-static int print_counter(void *user, const struct unc_counter *c)
+static int put_counter(void *user, const struct unc_counter *c)
 {
 	static const char *const owner[] = {
 		[UNC_OWNER_LIBUNCORE] = "libuncore",
@@ -43,70 +54,69 @@ static int print_counter(void *user, const struct unc_counter *c)
 		[UNC_OWNER_ORPHANED] = "orphaned",
 	};
 	struct rows *r = user;
-	struct printer *p = &r->printer;
+	struct record *p = &r->record;
 
 	r->n++;
-	print_row(p);
-	print_integer(p, "socket", "SOCKET", c->unit->socket);
-	print_text(p, "unit", "UNIT", c->unit->type->name);
-	print_integer(p, "index", "UNIT", c->unit->index);
+	record_row(p);
+	record_integer(p, "socket", c->unit->socket);
+	record_text(p, "unit", c->unit->type->name);
+	record_integer(p, "index", c->unit->index);
 	if (c->by)
-		print_known(p, "counter", "COUNTER", ""); /* the kernel chooses it */
+		record_known(p, "counter", ""); /* the kernel chooses it */
 	else if (c->name)
-		print_text(p, "counter", "COUNTER", c->name);
+		record_text(p, "counter", c->name);
 	else
-		print_integer(p, "counter", "COUNTER", c->number);
-	print_hex(p, "control", "CONTROL", c->control);
-	print_text(p, "event", "EVENT", c->event);
-	print_text(p, "owner", "OWNER", owner[c->owner]);
+		record_integer(p, "counter", c->number);
+	record_hex(p, "control", c->control);
+	record_text(p, "event", c->event);
+	record_text(p, "owner", owner[c->owner]);
 	if (c->uid >= 0)
-		print_integer(p, "user", "USER", c->uid);
+		record_integer(p, "user", c->uid);
 	else
-		print_null(p, "user");
+		record_null(p, "user");
 	if (c->pid)
-		print_integer(p, "pid", "PID", c->pid);
+		record_integer(p, "pid", c->pid);
 	else
-		print_null(p, "pid");
-	print_known(p, "command", "COMMAND", c->command);
-	print_since(p, c->since);
+		record_null(p, "pid");
+	record_known(p, "command", c->command);
+	put_since(p, c->since);
 	if (c->by)
-		print_text(p, "by", NULL, c->by);
+		record_text(p, "by", c->by);
 	return 0;
 }
 
 /* Called twice for each: what is about to be freed is shown for --force alone, and not to
  * programs. */
-static int print_released(void *user, const struct unc_counter *c)
+static int put_released(void *user, const struct unc_counter *c)
 {
 	struct rows *r = user;
 	bool done = c->release == UNC_RELEASE_DONE;
 
 	if (c->release == UNC_RELEASE_FOUND) {
 		if (r->first)
-			print_counter(r, c);
+			put_counter(r, c);
 		return 0;
 	}
 	if (r->first) {
 		r->first = false;
-		r->release = true;
-		print_end(&r->printer);
+		record_end(&r->record);
 		fflush(stdout);
 		putchar('\n');
-		begin(r);
+		begin_rows(r);
 	}
-	print_counter(r, c);
-	print_also(&r->printer, "RELEASED", done ? "yes" : "no: %s", c->reason);
-	print_bool(&r->printer, "released", done);
-	print_known(&r->printer, "reason", NULL, c->reason);
+	put_counter(r, c);
+	record_also(&r->record, "is_released", done ? "yes" : "no: %s", c->reason);
+	record_bool(&r->record, "released", done);
+	record_known(&r->record, "reason", c->reason);
 	r->released += done;
 	r->foreign += !done && c->owner == UNC_OWNER_FOREIGN;
 	return 0;
 }
 
 /* Ends the rows; the exit status. */
-static int end(struct rows *r, struct unc_platform *p, int rc)
+static int end_rows(struct rows *r, struct unc_platform *p, int rc)
 {
-	print_end(&r->printer);
+	record_end(&r->record);
 	return library_error(rc, unc_platform_error(p));
 }
 
@@ -114,29 +124,28 @@ int cmd_counters(struct unc_platform *p, const struct args *args)
 {
 	struct rows r = {.n = 0};
 
-	print_start(&r.printer, args, p);
-	begin(&r);
-	int rc = end(&r, p, unc_counters_walk(p, print_counter, &r));
+	record_start(&r.record, args, p);
+	begin_rows(&r);
+	int rc = end_rows(&r, p, unc_counters_walk(p, put_counter, &r));
 
 	if (rc == 0)
-		print_also(&r.printer, "", "\n%zu counter%s in use", r.n,
-			   r.n == 1 ? " is" : "s are");
+		record_line(&r.record, "%s%zu counter%s in use", r.n ? "\n" : "", r.n,
+			    r.n == 1 ? " is" : "s are");
 	return rc;
 }
 
 int cmd_release(struct unc_platform *p, const struct args *args)
 {
-	struct rows r = {.first = args->force && !args->json,
-			 .release = !args->force || args->json};
+	struct rows r = {.first = args->force && !args->json};
 	unsigned flags = args->force ? UNC_RELEASE_FORCE : 0;
 
-	print_start(&r.printer, args, p);
-	begin(&r);
-	int rc = end(&r, p, unc_counters_release(p, flags, print_released, &r));
+	record_start(&r.record, args, p);
+	begin_rows(&r);
+	int rc = end_rows(&r, p, unc_counters_release(p, flags, put_released, &r));
 
 	if (rc == 0)
-		print_also(&r.printer, "", "\n%zu of %zu counters in use %s released", r.released,
-			   r.n, r.released == 1 ? "was" : "were");
+		record_line(&r.record, "%s%zu of %zu counters in use %s released", r.n ? "\n" : "",
+			    r.released, r.n, r.released == 1 ? "was" : "were");
 	if (rc == 0 && r.foreign && !args->force)
 		remark("note: %zu foreign counter%s: --force frees them", r.foreign,
 		       r.foreign == 1 ? "" : "s");
@@ -145,20 +154,22 @@ int cmd_release(struct unc_platform *p, const struct args *args)
 
 /* ---- doctor */
 
-static int print_check(void *user, const struct unc_check *check)
-{
-	struct printer *p = user;
+static const struct column check_columns[] = {{CELL("status", "")},
+					      {CELL("check", "")},
+					      {FOLD("detail", "")},
+					      {BELOW("remedy", "-> ")},
+					      {0}};
 
-	print_row(p);
-	print_also(p, "STATUS", check->ok ? "ok" : "FAIL");
-	print_text(p, "check", "CHECK", check->check);
-	print_bool(p, "ok", check->ok);
-	print_text(p, "detail", "DETAIL", check->detail);
-	if (!check->ok && check->remedy[0]) {
-		print_line(p);
-		print_also(p, "DETAIL", "-> ");
-	}
-	print_known(p, "remedy", "DETAIL", check->remedy);
+static int put_check(void *user, const struct unc_check *check)
+{
+	struct record *p = user;
+
+	record_row(p);
+	record_also(p, "status", check->ok ? "ok" : "FAIL");
+	record_text(p, "check", check->check);
+	record_bool(p, "ok", check->ok);
+	record_text(p, "detail", check->detail);
+	record_known(p, "remedy", check->remedy);
 	return 0;
 }
 
@@ -167,51 +178,52 @@ int cmd_doctor(struct unc_platform *none, const struct args *args)
 	struct unc_options options = {
 		.size = sizeof(options), .tables = args->tables, .access = args->access};
 	struct unc_platform *platform;
-	struct printer p;
+	struct record p;
 
-	print_start(&p, args, none);
+	record_start(&p, args, none);
 	if (!args->json && unc_platform_open(&options, &platform) == 0) {
 		print_label(platform);
 		unc_platform_close(platform);
 	}
-	print_list(&p, NULL, NO_TITLES, "STATUS|CHECK|DETAIL");
-	int failed = unc_doctor(&options, print_check, &p);
+	record_list(&p, NULL, check_columns);
+	int failed = unc_doctor(&options, put_check, &p);
 
-	print_end(&p);
+	record_end(&p);
 	if (failed < 0)
 		return library_error(failed, unc_open_error());
 	if (failed == 0)
-		print_also(&p, "", "\nEverything needed is there.");
+		record_line(&p, "\nEverything needed is there.");
 	else
-		print_also(&p, "",
-			   "\n%d of the checks failed; behind each -> is what to do about it.",
-			   failed);
+		record_line(&p, "\n%d of the checks failed; behind each -> is what to do about it.",
+			    failed);
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 /* ---- gather */
 
+static const struct column gathered_columns[] = {{CELL("file", "FILE")}, {0}};
+
 int cmd_gather(struct unc_platform *none, const struct args *args)
 {
 	struct unc_options options = {
 		.size = sizeof(options), .tables = args->tables, .access = args->access};
-	struct printer p;
+	struct record p;
 
 	if (strcmp(args->word[0], "-") == 0)
 		return bad_input("gather: needs the name of a file, not '-'");
-	print_start(&p, args, none);
-	print_list(&p, NULL, NO_TITLES, "FILE");
+	record_start(&p, args, none);
+	record_list(&p, NULL, gathered_columns);
 	int rc = unc_gather(&options, args->word[0]);
 
 	if (rc == 0) {
-		print_row(&p);
-		print_text(&p, "file", "FILE", args->word[0]);
+		record_row(&p);
+		record_text(&p, "file", args->word[0]);
 	}
-	print_end(&p);
+	record_end(&p);
 	if (rc == 0)
-		print_also(&p, "",
-			   "\nThe file describes this machine. It is text: look at it before you "
-			   "send it. Reports go to %s.",
-			   UNC_REPORT_TO);
+		record_line(&p,
+			    "\nThe file describes this machine. It is text: look at it before you "
+			    "send it. Reports go to %s.",
+			    UNC_REPORT_TO);
 	return library_error(rc, unc_open_error());
 }

@@ -6,19 +6,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "print.h"
+#include "record.h"
+
+void record_counters(struct record *r, const struct unc_encoding *e)
+{
+	char buf[CELL_MAX];
+
+	record_bits(r, "counters", e->counters);
+	record_text(r, "counter", e->counter);
+	if (!e->counter)
+		record_also(r, "counters", "%s", bit_list(buf, e->counters));
+}
+
+static const struct column encoding_columns[] = {{CELL("name", "")},
+						 {CELL("ctl", "control")},
+						 {CELL("counters", "counters")},
+						 {CELL("counter", "counters")},
+						 {CELL("filters", "filter")},
+						 {CELL("note", "note")},
+						 {0}};
+static const struct column write_columns[] = {{CELL("verb", "")},
+					      {CELL("register", "register")},
+					      {CELL("space", "space")},
+					      {NUMBER("address", "address")},
+					      {NUMBER("width", "bits")},
+					      {NUMBER("value", "value")},
+					      {0}};
 
 /* Collects what the start sequence writes to the first unit that counts the event. */
 struct writes {
 	const char *type;
 	int socket, index; /* -1: none has been found */
-	struct printer *printer;
+	struct record *record;
 };
 
-static int take_write(void *user, const struct unc_operation *op)
+static int put_write(void *user, const struct unc_operation *op)
 {
 	struct writes *w = user;
-	struct printer *p = w->printer;
+	struct record *r = w->record;
 
 	if (!op->write || strcmp(op->unit, w->type) != 0)
 		return 0;
@@ -28,40 +53,40 @@ static int take_write(void *user, const struct unc_operation *op)
 	}
 	if (op->socket != w->socket || op->index != w->index)
 		return 0;
-	print_row(p);
-	print_also(p, "", "  write");
-	print_text(p, "unit", NULL, op->unit);
-	print_text(p, "register", "register", op->reg);
-	print_text(p, "space", "space", op->space);
-	print_hex(p, "address", "address", op->address);
-	print_integer(p, "width", "bits", op->width);
-	print_hex(p, "value", "value", op->value);
+	record_row(r);
+	record_also(r, "verb", "  write");
+	record_text(r, "unit", op->unit);
+	record_text(r, "register", op->reg);
+	record_text(r, "space", op->space);
+	record_hex(r, "address", op->address);
+	record_integer(r, "width", op->width);
+	record_hex(r, "value", op->value);
 	return 0;
 }
 
-static void print_encoding(struct printer *p, struct unc_session *session,
-			   const struct unc_encoding *e, const char *note)
+static void put_encoding(struct record *r, struct unc_session *session,
+			 const struct unc_encoding *e, const char *note)
 {
-	struct writes writes = {.type = e->units_of, .socket = -1, .printer = p};
+	struct writes writes = {.type = e->units_of, .socket = -1, .record = r};
 
-	print_open(p, NULL, '{');
-	print_text(p, "name", "", e->name);
-	print_text(p, "unit", NULL, e->type);
-	print_hex(p, "ctl", "control", e->ctl);
-	print_counters(p, "counters", e);
-	print_open(p, "filters", '{');
+	record_object(r, encoding_columns);
+	record_text(r, "name", e->name);
+	record_text(r, "unit", e->type);
+	record_hex(r, "ctl", e->ctl);
+	record_counters(r, e);
+	record_open(r, "filters", '{');
 	for (const struct unc_filter *f = e->filters; f < e->filters + e->n_filters; f++) {
-		print_hex(p, f->reg, NULL, f->value);
-		print_also(p, "filter", "%s = 0x%" PRIx64 " (bits 0x%" PRIx64 ")", f->reg, f->value,
-			   f->mask);
+		record_hex(r, f->reg, f->value);
+		record_also(r, "filters", "%s%s = 0x%" PRIx64 " (bits 0x%" PRIx64 ")",
+			    f > e->filters ? ", " : "", f->reg, f->value, f->mask);
 	}
-	print_close(p);
-	print_list(p, "writes", TITLES, "|register|space|>address|>bits|>value");
-	unc_session_plan(session, UNC_PHASE_START, take_write, &writes);
-	print_end(p);
+	record_close(r);
+	record_list(r, "writes", write_columns);
+	unc_session_plan(session, UNC_PHASE_START, put_write, &writes);
+	record_end(r);
 	if (note)
-		print_text(p, "note", "note", note);
-	print_close(p);
+		record_text(r, "note", note);
+	record_end(r);
 }
 
 /* A text that is no event may be a metric. Returns the exit status. */
@@ -84,7 +109,7 @@ int cmd_encode(struct unc_platform *platform, const struct args *args)
 	struct unc_encoding encoding = {.size = sizeof(encoding)};
 	const char *spec = args->word[0];
 	struct unc_session *session = NULL;
-	struct printer p;
+	struct record r;
 	int id, status = EXIT_SUCCESS, rc = unc_event_encode(platform, spec, &encoding);
 
 	if (rc < 0)
@@ -96,11 +121,11 @@ int cmd_encode(struct unc_platform *platform, const struct args *args)
 	/* One that only counts beside another event is encoded, but is no set by itself. */
 	char *note = rc == UNC_ERR_CONFLICT ? must_print("%s", unc_session_error(session)) : NULL;
 
-	print_start(&p, args, platform);
+	record_start(&r, args, platform);
 	if (rc < 0 && !note)
 		status = library_error(rc, unc_session_error(session));
 	else
-		print_encoding(&p, session, &encoding, note);
+		put_encoding(&r, session, &encoding, note);
 	free(note);
 	unc_session_free(session);
 	return status;
@@ -108,21 +133,28 @@ int cmd_encode(struct unc_platform *platform, const struct args *args)
 
 /* ---- decode: from register values back to the event and its fields */
 
+static const struct column decoded_columns[] = {{CELL("name", "")}, {CELL("note", "")}, {0}};
+static const struct column field_columns[] = {{CELL("register", "")},
+					      {CELL("field", "")},
+					      {NUMBER("value", "")},
+					      {FOLD("desc", "")},
+					      {0}};
+
 struct fields {
-	struct printer *printer;
+	struct record *record;
 	const char *reg;
 };
 
-static int print_field(void *user, const struct unc_field *field, uint64_t value)
+static int put_field(void *user, const struct unc_field *field, uint64_t value)
 {
 	const struct fields *f = user;
 
-	print_row(f->printer);
-	print_also(f->printer, "register", "  ");
-	print_text(f->printer, "register", "register", f->reg);
-	print_text(f->printer, "field", "field", field->name);
-	print_hex(f->printer, "value", "value", value);
-	print_text(f->printer, "desc", "desc", field->desc);
+	record_row(f->record);
+	record_also(f->record, "register", "  ");
+	record_text(f->record, "register", f->reg);
+	record_text(f->record, "field", field->name);
+	record_hex(f->record, "value", value);
+	record_text(f->record, "desc", field->desc);
 	return 0;
 }
 
@@ -147,7 +179,7 @@ static int decode(struct unc_platform *platform, const struct args *args,
 {
 	char name[UNC_SPEC_MAX];
 	const char *type = args->word[0];
-	struct printer p;
+	struct record r;
 	int rc;
 
 	for (size_t i = 0; i < n; i++) /* before anything is printed */
@@ -156,19 +188,18 @@ static int decode(struct unc_platform *platform, const struct args *args,
 	rc = unc_event_decode(platform, type, values, n, sizeof(*values), name, sizeof(name));
 	if (rc < 0 && rc != UNC_ERR_NOT_FOUND && rc != UNC_ERR_INVALID)
 		return library_error(rc, unc_platform_error(platform));
-	print_start(&p, args, platform);
-	print_open(&p, NULL, '{');
-	print_known(&p, "name", "", name);
-	print_text(&p, "note", "", rc == 0 ? NULL : unc_platform_error(platform));
-	print_list(&p, "fields", NO_TITLES, "register|field|>value|desc");
+	record_start(&r, args, platform);
+	record_object(&r, decoded_columns);
+	record_known(&r, "name", name);
+	record_text(&r, "note", rc == 0 ? NULL : unc_platform_error(platform));
+	record_list(&r, "fields", field_columns);
 	for (size_t i = 0; i < n; i++) {
-		struct fields f = {.printer = &p, .reg = values[i].reg};
+		struct fields f = {.record = &r, .reg = values[i].reg};
 
-		unc_register_decode(platform, type, values[i].reg, values[i].value, print_field,
-				    &f);
+		unc_register_decode(platform, type, values[i].reg, values[i].value, put_field, &f);
 	}
-	print_end(&p);
-	print_close(&p);
+	record_end(&r);
+	record_end(&r);
 	return rc == UNC_ERR_NOT_FOUND ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
@@ -188,83 +219,87 @@ int cmd_decode(struct unc_platform *platform, const struct args *args)
 
 /* ---- registers */
 
-static int print_register(void *user, const struct unc_register *reg)
-{
-	struct printer *p = user;
+static const struct column register_columns[] = {
+	{CELL("unit", "UNIT")},         {CELL("index", "UNIT")},   {CELL("register", "REGISTER")},
+	{CELL("space", "SPACE")},       {CELL("device", "PLACE")}, {CELL("bar", "PLACE")},
+	{NUMBER("address", "ADDRESS")}, {NUMBER("width", "BITS")}, {NUMBER("socket", "SOCKET")},
+	{FOLD("value", "VALUE")},       {FOLD("reason", "VALUE")}, {0}};
 
-	print_row(p);
-	print_text(p, "unit", "UNIT", reg->unit);
-	print_integer(p, "index", "UNIT", reg->index);
-	print_text(p, "register", "REGISTER", reg->name);
-	print_text(p, "space", "SPACE", reg->space);
-	print_hex(p, "address", "ADDRESS", reg->address);
-	print_integer(p, "width", "BITS", reg->width);
+static int put_register(void *user, const struct unc_register *reg)
+{
+	struct record *r = user;
+
+	record_row(r);
+	record_text(r, "unit", reg->unit);
+	record_integer(r, "index", reg->index);
+	record_text(r, "register", reg->name);
+	record_text(r, "space", reg->space);
+	record_hex(r, "address", reg->address);
+	record_integer(r, "width", reg->width);
 	if (reg->device)
-		print_text(p, "device", "PLACE", reg->device);
+		record_text(r, "device", reg->device);
 	if (reg->device && reg->device_id) { /* of some only the machine tells */
 		char id[8];
 
 		snprintf(id, sizeof(id), "0x%04x",
 			 reg->device_id & 0xffff); /* as lspci prints it */
-		print_text(p, "device_id", NULL, id);
-		print_also(p, "PLACE", " (8086:%s)", id + 2);
+		record_text(r, "device_id", id);
+		record_also(r, "device", " (8086:%s)", id + 2);
 	} else if (reg->device) {
-		print_null(p, "device_id");
+		record_null(r, "device_id");
 	}
 	if (reg->bar)
-		print_text(p, "bar", "PLACE", reg->bar);
+		record_text(r, "bar", reg->bar);
 	return 0;
 }
 
 /* What the registers of this machine hold. */
-static int print_value(void *user, const struct unc_register *reg)
+static int put_value(void *user, const struct unc_register *reg)
 {
-	struct printer *p = user;
+	struct record *r = user;
 
-	print_register(p, reg);
-	print_integer(p, "socket", "SOCKET", reg->socket);
+	put_register(r, reg);
+	record_integer(r, "socket", reg->socket);
 	if (reg->known)
-		print_hex(p, "value", "VALUE", reg->value);
+		record_hex(r, "value", reg->value);
 	else
-		print_null(p, "value");
-	print_known(p, "reason", "VALUE", reg->reason);
+		record_null(r, "value");
+	record_known(r, "reason", reg->reason);
 	return 0;
 }
 
-static int print_values(struct unc_platform *platform, struct printer *p)
+static int put_values(struct unc_platform *platform, struct record *r)
 {
 	const struct unc_unit *unit;
 
 	for (size_t i = 0; (unit = unc_unit_get(platform, i)); i++) {
-		int rc = unc_register_read(platform, unit, print_value, p);
+		int rc = unc_register_read(platform, unit, put_value, r);
 
 		if (rc != UNC_ERR_UNAVAILABLE)
 			continue;
 		/* None of its registers: it cannot be used. */
-		print_row(p);
-		print_text(p, "unit", "UNIT", unit->type->name);
-		print_integer(p, "index", "UNIT", unit->index);
-		print_null(p, "register");
-		print_integer(p, "socket", "SOCKET", unit->socket);
-		print_null(p, "value");
-		print_known(p, "reason", "VALUE", unc_platform_error(platform));
+		record_row(r);
+		record_text(r, "unit", unit->type->name);
+		record_integer(r, "index", unit->index);
+		record_null(r, "register");
+		record_integer(r, "socket", unit->socket);
+		record_null(r, "value");
+		record_known(r, "reason", unc_platform_error(platform));
 	}
 	return 0;
 }
 
 int cmd_registers(struct unc_platform *platform, const struct args *args)
 {
-	struct printer p;
+	struct record r;
 	int rc;
 
 	if (args->values && args->cpu)
 		return bad_input("registers: --values are those of this machine: without -c");
-	print_start(&p, args, platform);
-	print_list(&p, NULL, TITLES,
-		   args->values ? "UNIT|REGISTER|SPACE|PLACE|>ADDRESS|>BITS|>SOCKET|VALUE"
-				: "UNIT|REGISTER|SPACE|PLACE|>ADDRESS|>BITS");
-	rc = args->values ? print_values(platform, &p)
-			  : unc_register_walk(platform, print_register, &p);
-	print_end(&p);
+	record_start(&r, args, platform);
+	record_list(&r, NULL, register_columns);
+	rc = args->values ? put_values(platform, &r)
+			  : unc_register_walk(platform, put_register, &r);
+	record_end(&r);
 	return library_error(rc, unc_platform_error(platform));
 }

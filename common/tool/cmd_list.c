@@ -4,42 +4,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "print.h"
+#include "record.h"
 
-static void print_cpu(struct printer *p, const struct unc_cpu *cpu)
+static const struct column cpu_columns[] = {
+	{CELL("cpu", "CPU")},         {NUMBER("units", "UNITS")},     {NUMBER("events", "EVENTS")},
+	{NUMBER("umasks", "UMASKS")}, {NUMBER("metrics", "METRICS")}, {NUMBER("family", "FAMILY")},
+	{CELL("models", "MODELS")},   {FOLD("name", "NAME")},         {0}};
+
+static void put_cpu(struct record *r, const struct unc_cpu *cpu)
 {
 	char steppings[CELL_MAX];
 
-	print_row(p);
-	print_text(p, "cpu", "CPU", cpu->name);
-	print_text(p, "name", "NAME", cpu->title);
-	print_also(p, "", "family ");
-	print_integer(p, "family", "", cpu->family);
-	print_also(p, "", " model");
-	print_open(p, "models", '[');
-	for (size_t i = 0; i < cpu->n_models; i++) {
-		print_hex(p, NULL, NULL, (uint64_t)cpu->models[i]);
-		print_also(p, "", " 0x%02x", cpu->models[i]);
-	}
-	print_close(p);
+	record_row(r);
+	record_text(r, "cpu", cpu->name);
+	record_text(r, "name", cpu->title);
+	record_integer(r, "family", cpu->family);
+	record_open(r, "models", '[');
+	for (size_t i = 0; i < cpu->n_models; i++)
+		record_hex(r, NULL, (uint64_t)cpu->models[i]);
+	record_close(r);
 	if (cpu->steppings) /* not of JSON: its members are those that scripts know */
-		print_also(p, "", " stepping %s", bit_list(steppings, cpu->steppings));
-	print_count(p, "units", "UNIT TYPES", cpu->n_units);
-	print_count(p, "events", "EVENTS", cpu->n_events);
-	print_count(p, "umasks", "UMASKS", cpu->n_umasks);
-	print_count(p, "metrics", "METRICS", cpu->n_metrics);
+		record_also(r, "models", " stepping %s", bit_list(steppings, cpu->steppings));
+	record_count(r, "units", cpu->n_units);
+	record_count(r, "events", cpu->n_events);
+	record_count(r, "umasks", cpu->n_umasks);
+	record_count(r, "metrics", cpu->n_metrics);
 }
 
 int cmd_cpus(struct unc_platform *platform, const struct args *args)
 {
 	const struct unc_cpu *cpu;
-	struct printer p;
+	struct record r;
 
-	print_start(&p, args, platform);
-	print_list(&p, NULL, TITLES, "CPU|NAME||>UNIT TYPES|>EVENTS|>UMASKS|>METRICS");
+	record_start(&r, args, platform);
+	record_list(&r, NULL, cpu_columns);
 	for (size_t i = 0; (cpu = unc_cpu_get(platform, i)) != NULL; i++)
-		print_cpu(&p, cpu);
-	print_end(&p);
+		put_cpu(&r, cpu);
+	record_end(&r);
 	return EXIT_SUCCESS;
 }
 
@@ -62,7 +63,7 @@ struct row {
 struct list {
 	const struct args *args;
 	struct unc_platform *platform;
-	struct printer printer;
+	struct record record;
 	struct search search;
 	enum found wanted; /* what is listed now */
 	size_t n;
@@ -81,32 +82,42 @@ static int encode_row(struct list *list, struct row *row)
 	return unc_event_encode(list->platform, spec, &row->encoding);
 }
 
-static void show_row(struct printer *p, const struct row *row, bool verbose)
+static const struct column event_columns[] = {{CELL("name", "EVENT")},
+					      {CELL("counters", "COUNTERS")},
+					      {CELL("counter", "COUNTERS")},
+					      {CELL("code", "CODE")},
+					      {CELL("ctl", "CONTROL")},
+					      {FOLD("desc", "WHAT")},
+					      {0}};
+
+static void put_event(struct record *r, const struct row *row, bool verbose)
 {
 	const struct unc_encoding *e = &row->encoding;
 
-	print_row(p);
-	print_text(p, "unit", NULL, row->event->type);
-	print_text(p, "event", NULL, row->event->name);
-	print_text(p, "umask", NULL, row->umask);
-	print_text(p, "name", "EVENT", row->name);
-	print_hex(p, "code", verbose ? "CODE" : NULL, e->event_code);
-	print_hex(p, "ctl", verbose ? "CONTROL" : NULL, e->ctl);
-	print_counters(p, "COUNTERS", e);
-	print_open(p, "filters", '{');
-	for (size_t i = 0; !row->n_needs && i < e->n_filters; i++) /* else not determined */
-		print_hex(p, e->filters[i].reg, NULL, e->filters[i].value);
-	print_close(p);
-	print_open(p, "needs", '[');
-	for (size_t i = 0; i < row->n_needs; i++) {
-		print_text(p, NULL, NULL, row->needs[i]->name);
-		print_also(p, "EVENT", ":%s=..", row->needs[i]->name);
+	record_row(r);
+	record_text(r, "unit", row->event->type);
+	record_text(r, "event", row->event->name);
+	record_text(r, "umask", row->umask);
+	record_text(r, "name", row->name);
+	if (r->form == JSON || verbose) {
+		record_hex(r, "code", e->event_code);
+		record_hex(r, "ctl", e->ctl);
 	}
-	print_close(p);
-	print_text(p, "desc", "WHAT", row->desc);
-	print_known(p, "guide", NULL, row->guide);
+	record_counters(r, e);
+	record_open(r, "filters", '{');
+	for (size_t i = 0; !row->n_needs && i < e->n_filters; i++) /* else not determined */
+		record_hex(r, e->filters[i].reg, e->filters[i].value);
+	record_close(r);
+	record_open(r, "needs", '[');
+	for (size_t i = 0; i < row->n_needs; i++) {
+		record_text(r, NULL, row->needs[i]->name);
+		record_also(r, "name", ":%s=..", row->needs[i]->name);
+	}
+	record_close(r);
+	record_text(r, "desc", row->desc);
+	record_known(r, "guide", row->guide);
 	if (verbose && *row->guide)
-		print_also(p, "WHAT", " (by the guide of %s alone)", row->guide);
+		record_also(r, "desc", " (by the guide of %s alone)", row->guide);
 }
 
 /* The event, and the umask behind a colon. What an event says beyond its first sentence is for the
@@ -143,21 +154,22 @@ static int list_row(struct list *list, size_t index, int number)
 	if (rc < 0)
 		return rc;
 	list->n++;
-	show_row(&list->printer, &row, list->args->verbose);
+	put_event(&list->record, &row, list->args->verbose);
 	return 0;
 }
+
 /* For people: one row where what is said of the event itself is found, and no name of it. */
 static bool list_whole(struct list *list, const struct unc_event *event)
 {
-	struct printer *p = &list->printer;
+	struct record *r = &list->record;
 
 	if (list->wanted != FOUND_IN_TEXT || list->args->json || event->n_umasks == 0 ||
 	    search_in(&list->search, event->spec, event->desc) != FOUND_IN_TEXT)
 		return false;
 	list->n++;
-	print_row(p);
-	print_also(p, "EVENT", "%s:..", event->spec);
-	print_also(p, "WHAT", "%s", event->desc);
+	record_row(r);
+	record_also(r, "name", "%s:..", event->spec);
+	record_also(r, "desc", "%s", event->desc);
 	return true;
 }
 
@@ -193,11 +205,11 @@ static int list_for_programs(struct list *list)
 {
 	int rc;
 
-	print_list(&list->printer, NULL, NO_TITLES, "");
+	record_list(&list->record, NULL, event_columns);
 	rc = list_events(list, FOUND_IN_NAME);
 	if (rc == 0 && list->n == 0)
 		rc = list_events(list, FOUND_IN_TEXT);
-	print_end(&list->printer);
+	record_end(&list->record);
 	return rc;
 }
 
@@ -205,23 +217,20 @@ static int list_for_programs(struct list *list)
 static int list_for_people(struct list *list)
 {
 	static const enum found order[] = {FOUND_IN_NAME, FOUND_IN_TEXT};
-	struct printer *p = &list->printer;
+	struct record *r = &list->record;
 	size_t metrics = 0;
 	int rc = 0;
 
-	print_label(list->platform);
-	print_list(p, "metrics", TITLES_OF_ROWS, "METRIC|UNIT|WHAT");
+	record_list(r, NULL, metric_columns);
 	for (size_t i = 0; i < 2; i++)
-		metrics += print_metrics(p, &list->search, order[i], list->args->verbose);
-	print_end(p);
-	print_list(p, "events", TITLES_OF_ROWS,
-		   list->args->verbose ? "EVENT|COUNTERS|CODE|CONTROL|WHAT"
-				       : "EVENT|COUNTERS|WHAT");
+		metrics += record_metrics(r, &list->search, order[i], list->args->verbose);
+	record_end(r);
+	record_list(r, "events", event_columns);
 	for (size_t i = 0; rc == 0 && i < 2; i++)
 		rc = list_events(list, order[i]);
 	if (metrics && list->n)
 		putchar('\n');
-	print_end(p);
+	record_end(r);
 	list->n += metrics;
 	return rc;
 }
@@ -234,7 +243,7 @@ int cmd_list(struct unc_platform *platform, const struct args *args)
 	if (args->raw)
 		return list_raw(platform, args);
 	search_start(&list.search, args->word);
-	print_start(&list.printer, args, platform);
+	record_start(&list.record, args, platform);
 	rc = args->json ? list_for_programs(&list) : list_for_people(&list);
 	status = library_error(rc, unc_platform_error(platform));
 	if (rc == 0 && list.n == 0 && args->words)
@@ -246,76 +255,72 @@ int cmd_list(struct unc_platform *platform, const struct args *args)
 
 /* ---- units */
 
-static int print_device(void *user, const struct unc_device *device)
-{
-	struct printer *p = user;
-	char name[64];
+static const struct column unit_columns[] = {
+	{CELL("unit", "UNIT")},       {CELL("index", "UNIT")},
+	{NUMBER("socket", "SOCKET")}, {CELL("location", "LOCATION")},
+	{CELL("access", "ACCESS")},   {FOLD("reason", "STATE")},
+	{BELOW("below", "")},         {0}};
 
-	print_line(p);
-	print_open(p, NULL, '{');
-	if (device->port < 0)
-		print_null(p, "port");
-	else
-		print_integer(p, "port", NULL, device->port);
+static int put_device(void *user, const struct unc_device *device)
+{
+	struct record *r = user;
+	char port[CELL_MAX] = "port ?";
+
 	if (device->ports & (device->ports - 1))
-		print_also(p, "LOCATION", "  ports 0x%x together", device->ports);
+		snprintf(port, sizeof(port), "ports 0x%x together", device->ports);
+	else if (device->port >= 0)
+		snprintf(port, sizeof(port), "port %d", device->port);
+	record_open(r, NULL, '{');
+	if (device->port < 0)
+		record_null(r, "port");
 	else
-		print_also(p, "LOCATION", device->port < 0 ? "  port ?" : "  port %d",
-			   device->port);
-	print_text(p, "address", NULL, device->address);
-	print_also(p, "LOCATION", "  %s", device->address);
-	print_also(p, "LOCATION", *device->names ? "  %s" : "", device->names);
-	print_also(p, "LOCATION", *device->model ? "  %s" : "", device->model);
-	print_also(p, "LOCATION", *device->function_of ? "  (virtual function of %s)" : "",
-		   device->function_of);
-	print_open(p, "names", '[');
-	for (const char *list = device->names; *list;
-	     list += strcspn(list, ",") + (list[strcspn(list, ",")] == ',')) {
-		snprintf(name, sizeof(name), "%.*s", (int)strcspn(list, ","), list);
-		print_text(p, NULL, NULL, name);
-	}
-	print_close(p);
-	print_bits(p, "ports", device->ports);
-	print_close(p);
+		record_integer(r, "port", device->port);
+	record_text(r, "address", device->address);
+	record_words(r, "names", device->names, ",");
+	record_bits(r, "ports", device->ports);
+	record_close(r);
+	record_also(r, "below", "%s  %s%s%s%s%s%s%s%s", port, device->address,
+		    *device->names ? "  " : "", device->names, *device->model ? "  " : "",
+		    device->model, *device->function_of ? "  (virtual function of " : "",
+		    device->function_of, *device->function_of ? ")" : "");
 	return 0;
 }
 
 /* Of a PCIe stack: its bus and what is below. */
-static void print_stack(struct printer *p, struct unc_platform *platform,
-			const struct unc_unit *unit, bool verbose)
+static void put_stack(struct record *r, struct unc_platform *platform, const struct unc_unit *unit,
+		      bool verbose)
 {
 	struct unc_stack stack = {.size = sizeof(stack)};
 	int rc = unc_unit_stack(platform, unit, &stack);
 
-	if (rc == UNC_ERR_NOT_FOUND || (p->form == TEXT && !verbose))
+	if (rc == UNC_ERR_NOT_FOUND || (r->form == TEXT && !verbose))
 		return;
-	print_known(p, "bus", NULL, rc == 0 ? stack.bus : "");
-	print_line(p);
+	record_known(r, "bus", rc == 0 ? stack.bus : "");
 	if (rc == 0)
-		print_also(p, "LOCATION", "  bus %s, %s", stack.bus, stack.from);
+		record_also(r, "below", "bus %s, %s", stack.bus, stack.from);
 	else
-		print_also(p, "LOCATION", "  %s", unc_platform_error(platform));
-	print_open(p, "devices", '[');
+		record_also(r, "below", "%s", unc_platform_error(platform));
+	record_open(r, "devices", '[');
 	if (rc == 0)
-		unc_unit_devices(platform, unit, print_device, p);
-	print_close(p);
+		unc_unit_devices(platform, unit, put_device, r);
+	record_close(r);
 }
 
-static void print_unit(struct printer *p, struct unc_platform *platform,
-		       const struct unc_unit *unit, bool verbose)
+static void put_unit(struct record *r, struct unc_platform *platform, const struct unc_unit *unit,
+		     bool verbose)
 {
-	print_row(p);
-	print_integer(p, "socket", "SOCKET", unit->socket);
-	print_text(p, "unit", "UNIT", unit->type->name);
-	print_integer(p, "index", "UNIT", unit->index);
-	print_text(p, "location", "LOCATION", unit->location);
-	print_known(p, "access", "ACCESS", unit->access);
-	print_bool(p, "available", unit->available);
+	record_row(r);
+	record_integer(r, "socket", unit->socket);
+	record_text(r, "unit", unit->type->name);
+	record_integer(r, "index", unit->index);
+	record_text(r, "location", unit->location);
+	record_known(r, "access", unit->access);
+	record_bool(r, "available", unit->available);
 	if (unit->available)
-		print_also(p, "", *unit->reason ? "ok: " : "ok");
-	print_known(p, "reason", "", unit->reason);
-	print_stack(p, platform, unit, verbose);
-	print_bool(p, "simulated", unc_platform_simulated(p->platform));
+		record_also(r, "reason", *unit->reason ? "ok: " : "ok");
+	record_known(r, "reason", unit->reason);
+	put_stack(r, platform, unit, verbose);
+	record_bool(r, "simulated", unc_platform_simulated(platform));
 }
 
 int cmd_units(struct unc_platform *platform, const struct args *args)
@@ -323,19 +328,19 @@ int cmd_units(struct unc_platform *platform, const struct args *args)
 	int sockets = unc_platform_sockets(platform);
 	const struct unc_unit *unit;
 	size_t n = 0, available = 0;
-	struct printer p;
+	struct record r;
 
-	print_start(&p, args, platform);
-	print_list(&p, NULL, TITLES, "UNIT|>SOCKET|LOCATION|ACCESS|");
+	record_start(&r, args, platform);
+	record_list(&r, NULL, unit_columns);
 	for (; (unit = unc_unit_get(platform, n)) != NULL; n++) {
-		print_unit(&p, platform, unit, args->verbose);
+		put_unit(&r, platform, unit, args->verbose);
 		available += unit->available != 0;
 	}
-	print_end(&p);
+	record_end(&r);
 	if (sockets == 0)
-		print_also(&p, "", "\n%zu units of a socket, by the tables", n);
+		record_line(&r, "\n%zu units of a socket, by the tables", n);
 	else
-		print_also(&p, "", "\n%zu units on %d socket%s, %zu of them can be read", n,
-			   sockets, sockets > 1 ? "s" : "", available);
+		record_line(&r, "\n%zu units on %d socket%s, %zu of them can be read", n, sockets,
+			    sockets > 1 ? "s" : "", available);
 	return EXIT_SUCCESS;
 }

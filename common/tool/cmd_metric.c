@@ -5,58 +5,57 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "print.h"
+#include "record.h"
+
+const struct column metric_columns[] = {{CELL("name", "METRIC")},
+					{CELL("unit", "UNIT")},
+					{FOLD("text", "WHAT")},
+					{BELOW("more", "")},
+					{BELOW("formula", "= ")},
+					{BELOW("needs", "needs ")},
+					{0}};
 
 /* As text, with -v: the formula and its events on lines of their own. */
-static void print_metric(struct printer *p, size_t index, const struct unc_metric *m, bool verbose)
+static void put_metric(struct record *r, size_t index, const struct unc_metric *m, bool verbose)
 {
-	const char *more = verbose ? "WHAT" : NULL, *need;
 	bool verified = strcmp(m->of, "portable") == 0 &&
-			metric_verified(unc_platform_cpu(p->platform)->name, m->name);
+			metric_verified(unc_platform_cpu(r->platform)->name, m->name);
+	const char *need;
 
-	print_row(p);
-	print_text(p, "name", "METRIC", m->name);
-	print_also(p, "UNIT", "%s", m->unit);
+	record_row(r);
+	record_text(r, "name", m->name);
 	if (m->available && m->passes > 1)
-		print_also(p, "WHAT", "%d passes: ", m->passes);
-	print_also(p, "WHAT", m->available ? "%s" : "not available: %s",
-		   m->available ? m->desc : m->reason);
-	if (verified)
-		print_also(p, "WHAT", " Verified on this CPU.");
-	print_text(p, "of", NULL, m->of);
-	if (verbose && !m->available) {
-		print_line(p);
-		print_also(p, more, "%s", m->desc);
+		record_also(r, "text", "%d passes: ", m->passes);
+	record_also(r, "text", "%s%s%s",
+		    m->available ? "" : "not available: ", m->available ? m->desc : m->reason,
+		    verified ? " Verified on this CPU." : "");
+	record_text(r, "of", m->of);
+	if (verbose && !m->available)
+		record_also(r, "more", "%s", m->desc);
+	if (r->form == JSON || verbose) {
+		record_text(r, "formula", m->formula);
+		record_open(r, "needs", '[');
+		for (size_t i = 0; (need = unc_metric_need(r->platform, index, i)) != NULL; i++)
+			record_text(r, NULL, need);
+		record_close(r);
 	}
-	if (verbose)
-		print_line(p);
-	print_also(p, more, "= ");
-	print_text(p, "formula", more, m->formula);
-	print_open(p, "needs", '[');
-	for (size_t i = 0; (need = unc_metric_need(p->platform, index, i)) != NULL; i++) {
-		if (verbose)
-			print_line(p);
-		print_also(p, more, i ? "      " : "needs ");
-		print_text(p, NULL, more, need);
-	}
-	print_close(p);
-	print_integer(p, "passes", NULL, m->passes);
-	print_bool(p, "available", m->available);
-	print_bool(p, "verified", verified);
-	print_known(p, "reason", NULL, m->reason);
-	print_text(p, "desc", NULL, m->desc);
-	print_text(p, "unit", NULL, m->unit);
-	print_text(p, "kind", NULL, m->kind == UNC_METRIC_TOTAL ? "total" : "gauge");
+	record_integer(r, "passes", m->passes);
+	record_bool(r, "available", m->available);
+	record_bool(r, "verified", verified);
+	record_known(r, "reason", m->reason);
+	record_text(r, "desc", m->desc);
+	record_text(r, "unit", m->unit);
+	record_text(r, "kind", m->kind == UNC_METRIC_TOTAL ? "total" : "gauge");
 }
 
-size_t print_metrics(struct printer *p, struct search *search, enum found wanted, bool verbose)
+size_t record_metrics(struct record *r, struct search *search, enum found wanted, bool verbose)
 {
 	const struct unc_metric *m;
 	size_t n = 0;
 
-	for (size_t i = 0; (m = unc_metric_get(p->platform, i)) != NULL; i++)
+	for (size_t i = 0; (m = unc_metric_get(r->platform, i)) != NULL; i++)
 		if (search_in(search, m->name, m->desc) == wanted) {
-			print_metric(p, i, m, verbose);
+			put_metric(r, i, m, verbose);
 			n++;
 		}
 	return n;
@@ -65,17 +64,17 @@ size_t print_metrics(struct printer *p, struct search *search, enum found wanted
 int cmd_metrics(struct unc_platform *platform, const struct args *args)
 {
 	struct search search;
-	struct printer p;
+	struct record r;
 	size_t n;
 	int status = EXIT_SUCCESS;
 
 	search_start(&search, args->word);
-	print_start(&p, args, platform);
-	print_list(&p, NULL, NO_TITLES, "METRIC|UNIT|WHAT");
-	n = print_metrics(&p, &search, FOUND_IN_NAME, args->verbose);
+	record_start(&r, args, platform);
+	record_list(&r, NULL, metric_columns);
+	n = record_metrics(&r, &search, FOUND_IN_NAME, args->verbose);
 	if (n == 0 || !args->json) /* a program that asks for a name wants no other */
-		n += print_metrics(&p, &search, FOUND_IN_TEXT, args->verbose);
-	print_end(&p);
+		n += record_metrics(&r, &search, FOUND_IN_TEXT, args->verbose);
+	record_end(&r);
 	if (n == 0 && args->words)
 		status = search_failed(&search, platform, IN_METRICS);
 	free(search.seen);
@@ -84,47 +83,44 @@ int cmd_metrics(struct unc_platform *platform, const struct args *args)
 
 /* ---- groups */
 
-static void print_group(struct printer *p, const struct unc_group *g)
+static const struct column group_columns[] = {
+	{CELL("group", "GROUP")}, {NUMBER("counted", "PASSES")}, {FOLD("desc", "ITEMS")},
+	{BELOW("items", "")},     {BELOW("lacks", "")},          {0}};
+
+static void put_group(struct record *r, const struct unc_group *g)
 {
-	print_row(p);
-	print_text(p, "group", "GROUP", g->name);
-	if (g->available)
-		print_also(p, "PASSES", "%d", g->passes);
-	else
-		print_also(p, "PASSES", "-");
-	print_text(p, "desc", "ITEMS", g->desc);
-	print_open(p, "items", '[');
-	for (size_t i = 0; i < g->n_items; i++) {
-		print_line(p);
-		print_also(p, "ITEMS", "  ");
-		print_text(p, NULL, "ITEMS", g->items[i]);
-	}
-	print_close(p);
-	print_integer(p, "passes", NULL, g->passes);
-	print_bool(p, "available", g->available);
-	if (g->reason[0]) {
-		print_line(p);
-		print_also(p, "ITEMS", g->available ? "  not here: " : "  not available: ");
-	}
-	print_known(p, "reason", "ITEMS", g->reason);
+	record_row(r);
+	record_text(r, "group", g->name);
+	record_also(r, "counted", g->available ? "%d" : "-", g->passes);
+	record_text(r, "desc", g->desc);
+	record_open(r, "items", '[');
+	for (size_t i = 0; i < g->n_items; i++)
+		record_text(r, NULL, g->items[i]);
+	record_close(r);
+	record_integer(r, "passes", g->passes);
+	record_bool(r, "available", g->available);
+	record_known(r, "reason", g->reason);
+	if (g->reason[0])
+		record_also(r, "lacks", "%s: %s", g->available ? "not here" : "not available",
+			    g->reason);
 }
 
 int cmd_groups(struct unc_platform *platform, const struct args *args)
 {
 	const struct unc_group *g;
-	struct printer p;
+	struct record r;
 	size_t wanted = 0;
 
 	if (args->words && unc_group_find(platform, args->word[0], &wanted) < 0)
 		return bad_input("%s", unc_platform_error(platform));
-	print_start(&p, args, platform);
-	print_list(&p, NULL, TITLES, "GROUP|>PASSES|ITEMS");
+	record_start(&r, args, platform);
+	record_list(&r, NULL, group_columns);
 	for (size_t i = wanted; (g = unc_group_get(platform, i)) != NULL; i++) {
-		print_group(&p, g);
+		put_group(&r, g);
 		if (args->words)
 			break;
 	}
-	print_end(&p);
+	record_end(&r);
 	return EXIT_SUCCESS;
 }
 
@@ -206,17 +202,19 @@ static int check_needed(struct unc_platform *platform, const char *metric, size_
 	return ARGS_OK;
 }
 
-static void print_value(const struct args *args, const struct unc_metric *m, double value)
+static const struct column value_columns[] = {{CELL("text", "")}, {0}};
+
+static void put_value(const struct args *args, const struct unc_metric *m, double value)
 {
-	struct printer p;
+	struct record r;
 	char buf[CELL_MAX];
 
-	print_start(&p, args, NULL);
-	print_open(&p, NULL, '{');
-	print_text(&p, "metric", NULL, m->name);
-	print_number(&p, "value", value);
-	print_also(&p, "", "%s = %s", m->name, with_unit(buf, value, m->unit));
-	print_close(&p);
+	record_start(&r, args, NULL);
+	record_object(&r, value_columns);
+	record_text(&r, "metric", m->name);
+	record_number(&r, "value", value);
+	record_also(&r, "text", "%s = %s", m->name, with_unit(buf, value, m->unit));
+	record_end(&r);
 }
 
 /* A text that is no metric may be an event. Returns the exit status. */
@@ -260,7 +258,7 @@ int cmd_eval(struct unc_platform *platform, const struct args *args)
 		else
 			status = library_error(rc, unc_platform_error(platform));
 		if (rc == 0)
-			print_value(args, unc_metric_get(platform, index), value);
+			put_value(args, unc_metric_get(platform, index), value);
 	}
 	for (size_t i = 0; i < n; i++)
 		free((char *)counts[i].event);

@@ -99,9 +99,6 @@ static int prepare(struct stat_job *job)
 	if (rc)
 		return rc;
 	job->series.whole = job->interval == 0;
-	job->columns = 1;
-	if (args->per_socket && unc_platform_sockets(job->platform) > 0)
-		job->columns = (size_t)unc_platform_sockets(job->platform);
 	for (size_t i = 0; i == 0 || i < args->wishes; i++) {
 		rc = stat_add(job, &wish[i]);
 		if (rc)
@@ -118,11 +115,10 @@ static void clean_up(struct stat_job *job)
 {
 	series_close(&job->series);
 	unc_platform_close(job->platform);
-	for (size_t i = 0; i < job->n_lines; i++)
-		free(job->line[i].label);
-	free(job->line);
-	if (job->table)
-		table_free(job->table);
+	for (size_t i = 0; i < job->n_given; i++)
+		free(job->given[i]);
+	free(job->given);
+	record_end(&job->record);
 }
 
 int cmd_stat(struct unc_platform *none, const struct args *args)

@@ -8,7 +8,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "print.h"
+#include "record.h"
 #include "verify.h"
 
 /* ---- the checks */
@@ -32,24 +32,25 @@ static void run_checks(struct verify *v)
 static const char *const verdicts[] = {
 	[RIGHT] = "right", [WRONG] = "wrong", [NOT_JUDGED] = "not judged"};
 
-static void print_findings(const struct verify *v, struct printer *p, const char *key)
+static const struct column finding_columns[] = {
+	{CELL("verdict", "VERDICT")},   {CELL("expected", "EXPECTED")},
+	{CELL("measured", "MEASURED")}, {FOLD("check", "CHECK")},
+	{BELOW("reason", "-> ")},       {0}};
+
+static void put_findings(const struct verify *v, struct record *r, const char *key)
 {
-	print_list(p, key, TITLES, "VERDICT|EXPECTED|MEASURED|CHECK");
+	record_list(r, key, finding_columns);
 	for (size_t i = 0; i < v->n; i++) {
 		const struct finding *f = &v->finding[i];
 
-		print_row(p);
-		print_text(p, "check", "CHECK", f->check);
-		print_known(p, "expected", "EXPECTED", f->expected ? f->expected : "");
-		print_known(p, "measured", "MEASURED", f->measured ? f->measured : "");
-		print_text(p, "verdict", "VERDICT", verdicts[f->verdict]);
-		if (p->form == TEXT && f->reason) {
-			print_line(p);
-			print_also(p, "CHECK", "-> ");
-		}
-		print_known(p, "reason", "CHECK", f->reason ? f->reason : "");
+		record_row(r);
+		record_text(r, "check", f->check);
+		record_known(r, "expected", f->expected ? f->expected : "");
+		record_known(r, "measured", f->measured ? f->measured : "");
+		record_text(r, "verdict", verdicts[f->verdict]);
+		record_known(r, "reason", f->reason ? f->reason : "");
 	}
-	print_end(p);
+	record_end(r);
 }
 
 /* "msr, mmio": the methods that serve units. */
@@ -64,60 +65,50 @@ static char *methods_of(const struct verify *v)
 	return list ? list : must_print("none");
 }
 
-/* What somebody else needs to judge the findings; not which machine it was. */
-static void print_file(const struct verify *v, const struct args *args)
+/* Into the file that was opened: what somebody else needs to judge the findings; not which machine it
+ * was. */
+static int write_file(const struct verify *v, const struct args *args, int fd)
 {
-	struct args json = {.json = true, .output = args->output};
+	struct args json = {.json = true};
 	struct utsname kernel;
-	struct printer p;
+	struct record r;
 	char *methods = methods_of(v);
 
 	uname(&kernel);
-	print_start(&p, &json, v->platform);
-	print_open(&p, NULL, '{');
-	print_text(&p, "cpu", NULL, unc_platform_cpu(v->platform)->name);
-	print_bool(&p, "simulated", unc_platform_simulated(v->platform));
-	print_integer(&p, "sockets", NULL, v->sockets);
-	print_text(&p, "kernel", NULL, kernel.release);
-	print_text(&p, "architecture", NULL, kernel.machine);
-	print_text(&p, "version", NULL, unc_version());
-	print_text(&p, "access", NULL, methods);
-	print_findings(v, &p, "checks");
-	print_close(&p);
-	free(methods);
-}
-
-/* Into the file that was opened, by stdout, which is the user's again behind it. */
-static int write_file(const struct verify *v, const struct args *args, int fd)
-{
-	int before = dup(STDOUT_FILENO), rc = EXIT_SUCCESS;
-
-	fflush(stdout);
-	if (before < 0 || dup2(fd, STDOUT_FILENO) < 0)
+	record_start(&r, &json, v->platform);
+	r.out = fdopen(dup(fd), "w");
+	if (!r.out)
 		return failure("cannot write '%s': %s", args->output, strerror(errno));
-	print_file(v, args);
-	if (fflush(stdout))
-		rc = failure("cannot write '%s': %s", args->output, strerror(errno));
-	dup2(before, STDOUT_FILENO);
-	close(before);
-	return rc;
+	record_open(&r, NULL, '{');
+	record_text(&r, "cpu", unc_platform_cpu(v->platform)->name);
+	record_bool(&r, "simulated", unc_platform_simulated(v->platform));
+	record_integer(&r, "sockets", v->sockets);
+	record_text(&r, "kernel", kernel.release);
+	record_text(&r, "architecture", kernel.machine);
+	record_text(&r, "version", unc_version());
+	record_text(&r, "access", methods);
+	put_findings(v, &r, "checks");
+	record_close(&r);
+	free(methods);
+	return fclose(r.out) == 0 ? EXIT_SUCCESS
+				  : failure("cannot write '%s': %s", args->output, strerror(errno));
 }
 
 static int report(const struct verify *v, const struct args *args, int fd)
 {
 	size_t count[3] = {0};
-	struct printer p;
+	struct record r;
 
 	for (size_t i = 0; i < v->n; i++)
 		count[v->finding[i].verdict]++;
-	print_start(&p, args, v->platform);
-	print_findings(v, &p, NULL);
-	print_also(&p, "", "\n%zu right, %zu wrong, %zu not judged", count[RIGHT], count[WRONG],
-		   count[NOT_JUDGED]);
+	record_start(&r, args, v->platform);
+	put_findings(v, &r, NULL);
+	record_line(&r, "\n%zu right, %zu wrong, %zu not judged", count[RIGHT], count[WRONG],
+		    count[NOT_JUDGED]);
 	int rc = fd >= 0 ? write_file(v, args, fd) : EXIT_SUCCESS;
 
 	if (fd >= 0 && rc == EXIT_SUCCESS)
-		print_also(&p, "", "\n%s: reports go to %s.", args->output, UNC_REPORT_TO);
+		record_line(&r, "\n%s: reports go to %s.", args->output, UNC_REPORT_TO);
 	return count[WRONG] ? EXIT_FAILURE : rc;
 }
 

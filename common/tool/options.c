@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "tool.h"
+#include "record.h"
 
 struct option_row {
 	enum group group;
@@ -67,7 +67,7 @@ static const struct option_row rows[] = {
 	 "frees foreign counters as well, after showing them"},
 };
 
-enum { N_ROWS = sizeof(rows) / sizeof(rows[0]), LONG = 256, INDENT = 26, WIDTH = 80 };
+enum { N_ROWS = sizeof(rows) / sizeof(rows[0]), LONG = 256, INDENT = 26 };
 
 static bool takes(const struct command *command, const struct option_row *row)
 {
@@ -260,30 +260,17 @@ int command_run(const struct command *command, int argc, char **argv)
 
 /* ---- the help */
 
-/* Words from column `at` on, in lines that begin at column `indent`. */
-static void print_wrapped(const char *text, size_t at, size_t indent)
-{
-	for (size_t n; *text; text += n + (text[n] == ' ')) {
-		n = strcspn(text, " ");
-		if (at > indent && at + 1 + n > WIDTH) {
-			putchar('\n');
-			at = 0;
-		}
-		int blanks = at < indent ? (int)(indent - at) : at > indent;
-
-		printf("%*s%.*s", blanks, "", (int)n, text);
-		at += (size_t)blanks + n;
-	}
-	putchar('\n');
-}
-
 void command_help(const struct command *command)
 {
-	printf("uncore %s%s%s%s: %s\n", command->name, command->groups ? " [OPTION]..." : "",
-	       command->words[0] ? " " : "", command->words, command->summary);
+	char *head = must_print("uncore %s%s%s%s: %s", command->name,
+				command->groups ? " [OPTION]..." : "", command->words[0] ? " " : "",
+				command->words, command->summary);
+
+	fold(stdout, head, 0, 0);
+	free(head);
 	if (command->help[0]) {
 		putchar('\n');
-		print_wrapped(command->help, 0, 0);
+		fold(stdout, command->help, 0, 0);
 	}
 	putchar('\n');
 	for (const struct option_row *row = NULL; (row = option_next(command, row)) != NULL;) {
@@ -291,6 +278,6 @@ void command_help(const struct command *command)
 		int n = printf("  %s --%s %s", row->letter ? letter : "   ", row->name,
 			       row->value ? row->value : "");
 
-		print_wrapped(row->help, (size_t)n, INDENT);
+		fold(stdout, row->help, (size_t)n, INDENT);
 	}
 }

@@ -150,9 +150,9 @@ static void label_devices(struct series *s, size_t first)
 			unc_unit_devices(s->platform, stack.unit, add_label, &stack);
 }
 
-const char *series_below(const struct number *n, unsigned places)
+const char *series_below(const struct number *n)
 {
-	if (n->device || !(places & UNC_EACH_DEVICE) || n->item.at.index < 0)
+	if (n->device || !(n->per & UNC_EACH_DEVICE) || n->item.at.index < 0)
 		return n->device;
 	return n->item.ports ? "rest of the stack" : "devices not known";
 }
@@ -194,6 +194,7 @@ int series_add(struct series *s, const char *text, unsigned per)
 	for (size_t i = 0; rc == 0 && i < n; i++) {
 		struct number *number = new_number(s, first + (int)i);
 
+		number->per = per;
 		rc = unc_session_item(s->session, number->id, &number->item);
 		number->peak = peak_of(s->platform, &number->item);
 	}

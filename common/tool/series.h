@@ -26,6 +26,8 @@ struct mean {
 /* An event or a metric, of the machine, a socket or a unit. */
 struct number {
 	struct unc_item item;
+	unsigned per;   /* places of which it is one: UNC_EACH_* */
+	size_t text;    /* where the numbers of its text begin */
 	int id;         /* of the session; -1: the library knows no such name here, and `why` */
 	char *device;   /* what is below its port, "mlx5_0 mlx5_1"; NULL: nothing that is known */
 	unsigned below; /* how many devices these are */
@@ -82,8 +84,9 @@ int series_add(struct series *, const char *text, unsigned per);
 void series_add_unknown(struct series *, const char *name, const char *reason);
 /* Looks up the devices of all numbers again, every few seconds; false: a label has changed, of *which. */
 bool series_devices(struct series *, const struct number **which);
-/* The devices of a number, or, if it is of a stack (UNC_EACH_DEVICE), why it has none; NULL: it is of no device. */
-const char *series_below(const struct number *, unsigned places);
+/* The devices of a number, or, if it is of a stack (UNC_EACH_DEVICE), why it has none; NULL: it is
+ * of no device. */
+const char *series_below(const struct number *);
 /* Ends the interval. From here on no memory is needed. 0, or an error of the session. */
 int series_read(struct series *);
 /* Whether the last read has given it the mark. */

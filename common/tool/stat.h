@@ -5,17 +5,9 @@
 
 #include <time.h>
 
-#include "output.h"
-#include "print.h"
+#include "record.h"
 #include "series.h"
 #include "tool.h"
-
-/* A line of the report: one number, or one of each socket. */
-struct stat_line {
-	char *label;
-	size_t first, n; /* in the series */
-	size_t text;     /* where the numbers of its text begin there */
-};
 
 struct stat_job {
 	const struct args *args;
@@ -26,12 +18,11 @@ struct stat_job {
 	struct unc_platform *platform;
 	struct series series;
 	int passes;
-	size_t columns; /* sockets, or 1 */
-	struct stat_line *line;
-	size_t n_lines;
-	struct table *table;
-	size_t shown;          /* lines on the terminal since the titles */
-	char day[CELL_MAX];    /* when these were shown */
+	char **given; /* the names of what is counted, each once */
+	size_t n_given;
+
+	struct record record;  /* the report */
+	char day[CELL_MAX];    /* that was shown last */
 	unsigned long reports; /* printed */
 	uint64_t runs;         /* gathered */
 	struct mean length;    /* of these, in seconds */
@@ -53,8 +44,6 @@ int stat_run(struct stat_job *);
 
 /* Behind the last number. */
 struct number *stat_end(const struct stat_job *);
-/* The number of a line and a socket, or of all; NULL: there is none. */
-const struct number *stat_at(const struct stat_job *, size_t line, size_t column);
 /* Why the next report has no such value; NULL: it has one. */
 const char *stat_reason(const struct stat_job *, const struct number *);
 /* Tells on stderr what the running session goes without. */
@@ -75,10 +64,7 @@ void stat_close(const struct stat_job *);
 void stat_gather(struct stat_job *);
 void stat_sum_up(struct stat_job *);
 
-/* stat_print.c: prints what was collected. 0, or the exit status. */
+/* stat_report.c: prints what was collected. 0, or the exit status. */
 int stat_report(struct stat_job *);
-
-/* stat_text.c: as text. */
-void stat_text(struct stat_job *);
 
 #endif

@@ -11,16 +11,6 @@ struct number *stat_end(const struct stat_job *job)
 	return job->series.number + job->series.n;
 }
 
-const struct number *stat_at(const struct stat_job *job, size_t line, size_t column)
-{
-	const struct number *c = &job->series.number[job->line[line].first];
-
-	for (size_t i = 0; i < job->line[line].n; i++)
-		if (!job->args->per_socket || c[i].item.at.socket == (int)column)
-			return &c[i];
-	return NULL;
-}
-
 const char *stat_reason(const struct stat_job *job, const struct number *c)
 {
 	return c->valid ? NULL : job->repeat ? c->said[NO_VALUE] : series_reason(&job->series, c);

@@ -10,20 +10,19 @@
  * group. */
 enum stat_origin { OF_USER, OF_GROUP, OF_GROUP_LACKING };
 
-static bool has_line(const struct stat_job *job, const char *label)
+static bool is_given(const struct stat_job *job, const char *name)
 {
 	size_t i = 0;
 
-	while (i < job->n_lines && strcmp(job->line[i].label, label) != 0)
+	while (i < job->n_given && strcmp(job->given[i], name) != 0)
 		i++;
-	return i < job->n_lines;
+	return i < job->n_given;
 }
 
-/* A line of the numbers from `first` on, one of those of a text. */
-static void add_line(struct stat_job *job, const char *label, size_t text, size_t first, size_t n)
+static void note_given(struct stat_job *job, const char *name)
 {
-	job->line = must_grow(job->line, job->n_lines, sizeof(*job->line));
-	job->line[job->n_lines++] = (struct stat_line){must_print("%s", label), first, n, text};
+	job->given = must_grow(job->given, job->n_given, sizeof(*job->given));
+	job->given[job->n_given++] = must_print("%s", name);
 }
 
 /* What is neither event nor metric: a group's name belongs to -g. */
@@ -43,11 +42,12 @@ static int add_unknown(struct stat_job *job, const char *text, const char *reaso
 {
 	size_t n = job->series.n;
 
-	if (has_line(job, text))
+	if (is_given(job, text))
 		return 0;
 	series_add_unknown(&job->series, text, reason);
 	job->series.number[n].told = true;
-	add_line(job, text, n, n, 1);
+	job->series.number[n].text = n;
+	note_given(job, text);
 	return 0;
 }
 
@@ -87,7 +87,7 @@ static int add_item(struct stat_job *job, const char *text, enum stat_origin ori
 	bool each_line = places && item.at.index < 0; /* a line for each place */
 	const char *name = item.device[0] ? text : item.name;
 
-	if (!each_line && has_line(job, name))
+	if (!each_line && is_given(job, name))
 		return 0;
 	per |= each_line ? places : job->args->per_socket ? UNC_EACH_SOCKET : 0;
 	rc = series_add(&job->series, text, per);
@@ -96,23 +96,21 @@ static int add_item(struct stat_job *job, const char *text, enum stat_origin ori
 			       ? add_unknown(job, text, unc_session_error(job->series.session))
 			       : series_error(&job->series, rc);
 	if (!each_line)
-		add_line(job, name, first, first, job->series.n - first);
+		note_given(job, name);
 	for (size_t i = first; i < job->series.n; i++) {
 		struct number *c = &job->series.number[i];
-		const char *below = series_below(c, places);
-		char *label = must_print(below ? "%s (%s)" : "%s", c->item.name, below);
-		bool again = each_line && has_line(job, label);
 
+		if (each_line && is_given(job, c->item.name)) {
+			free(c->device); /* the report has it already */
+			continue;
+		}
+		if (each_line)
+			note_given(job, c->item.name);
 		if (item.device[0])
 			name_device(c, text);
 		c->told = origin == OF_GROUP_LACKING;
-		if (each_line && !again)
-			add_line(job, label, first, n, 1);
-		free(label);
-		if (again)
-			free(c->device); /* the report has it already */
-		else
-			job->series.number[n++] = *c;
+		c->text = first;
+		job->series.number[n++] = *c;
 	}
 	job->series.n = n;
 	return 0;

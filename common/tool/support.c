@@ -254,12 +254,3 @@ int open_group(struct unc_platform *platform, const char *name, bool verbose,
 		remark("note: group %s: not here: %s", (*out)->name, (*out)->reason);
 	return 0;
 }
-
-void print_label(const struct unc_platform *platform)
-{
-	if (unc_platform_simulated(platform))
-		printf("SIMULATED %s: nothing here comes from hardware\n\n",
-		       unc_platform_cpu(platform)->name);
-	if (*unc_platform_replayed(platform))
-		printf("REPLAYED from a dump of %s\n\n", unc_platform_replayed(platform));
-}

@@ -146,7 +146,5 @@ int open_platform(const struct args *, enum opens, struct unc_platform **out);
 /* A group of which anything can be counted. What this machine lacks of it is said on stderr; with
  * verbose what its CPU lacks, too. 0, or the exit status. */
 int open_group(struct unc_platform *, const char *name, bool verbose, const struct unc_group **out);
-/* The line that says that nothing here is measured; none if the platform is real. */
-void print_label(const struct unc_platform *);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef UNC_TOOL_TOP_H
 #define UNC_TOOL_TOP_H
 
-#include "output.h"
+#include "record.h"
 #include "series.h"
 
 enum { TOP_NOTE = 512 };

@@ -171,8 +171,7 @@ static void put_device(struct frame *f, size_t row)
 	if (n->device)
 		snprintf(port, sizeof(port), "port %d  ", n->item.port);
 	snprintf(text, sizeof(text), "%d %s%d %s%s", n->item.at.socket,
-		 n->item.units_of ? n->item.units_of : "", n->item.at.index, port,
-		 series_below(n, UNC_EACH_DEVICE));
+		 n->item.units_of ? n->item.units_of : "", n->item.at.index, port, series_below(n));
 	put(f, text);
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/nearest.h"
+#include "record.h"
 #include "tool.h"
 
 static int cmd_help(struct unc_platform *, const struct args *);
@@ -130,8 +131,11 @@ static const struct command *command_find(const char *name)
 /* What a newcomer wants comes first. */
 static void usage(void)
 {
-	puts("uncore: measures what an Intel server CPU does outside its cores: memory, last "
-	     "level cache,\nlinks between sockets, PCIe\n\n"
+	fold(stdout,
+	     "uncore: measures what an Intel server CPU does outside its cores: memory, last level "
+	     "cache, links between sockets, PCIe",
+	     0, 0);
+	puts("\n"
 	     "  uncore stat                   memory traffic of this node, until Ctrl-C\n"
 	     "  uncore stat -g MEM -- ./app   memory traffic and latency while ./app runs\n"
 	     "  uncore top                    live view of sockets and memory channels\n"
@@ -140,7 +144,7 @@ static void usage(void)
 	     "Without the hardware: UNCORE_SIM=emerald-rapids uncore top\n\n"
 	     "Commands ('uncore help COMMAND' explains one):\n");
 	for (const struct command *c = commands; c->name; c++)
-		printf("  %-10s %s\n", c->name, c->summary);
+		fold(stdout, c->summary, (size_t)printf("  %-10s ", c->name), 13);
 	puts("\nReport problems to " UNC_REPORT_TO ".");
 }
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "print.h"
+#include "record.h"
 
 /* The text of a report on hardware with this CPU; NULL: it is none. free() it. */
 static char *report_of(const char *path, const char *cpu)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "output.h"
+#include "record.h"
 #include "verify.h"
 
 /* ---- signals wait, and are looked for: everything is put back on the way out */

@@ -90,7 +90,7 @@ result $? "release leaves it alone"
 real release -j --force && said 'length == 1 and .[0].released == false' && holds 3 0x400304
 result $? "release --force leaves it alone"
 
-real counters
+COLUMNS=1000 real counters
 grep -q '^imc0  *0  *3  *0x400304  *imc.CAS_COUNT:RD  *libuncore  *'"$holder"'  *uncore  ' "$dir/out"
 result $? "the table for people"
 let_go

@@ -8,6 +8,7 @@
 # DRIVER=all: after each access, twice; else 6 of each event of each CPU, by DRIVER_SEED; ALL=1: 12, by another seed
 # each time.
 . "$(dirname "$0")/fuse.inc"
+export COLUMNS=1000 # sentences stand on one line
 : "${DRIVER_SEED:=$([ -n "${ALL-}" ] && date +%s || echo 1)}"
 [ -n "${ALL-}" ] && some=12 || some=6
 echo "# DRIVER=${DRIVER:=$some} DRIVER_SEED=$DRIVER_SEED"

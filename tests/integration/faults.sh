@@ -8,6 +8,7 @@
 # interrupted calls, files that end, functions that are hidden, CPUs offline, mapped memory. All others have the machine
 # in the process; ALL=1 puts them through FUSE as well, and every verdict must be the same.
 . "$(dirname "$0")/fuse.inc"
+export COLUMNS=1000 # sentences stand on one line
 front memory
 
 table= name=

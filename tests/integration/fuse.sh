@@ -3,6 +3,7 @@
 # The real back ends (MSR, PCI configuration, discovery) with real system calls, on a
 # simulated machine that FUSE shows as files, in the time of that machine: counts are exact.
 . "$(dirname "$0")/fuse.inc"
+export COLUMNS=1000 # sentences stand on one line
 
 echo "1..34"
 

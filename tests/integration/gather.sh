@@ -100,7 +100,7 @@ result $? "the devices of a stack"
 control "text /proc/cmdline root=UUID=0f0f lockdown=integrity ip=10.9.8.7::nodename" \
 	"text /proc/sys/kernel/hostname nodename"
 rm -f "$gathered" && real gather "$gathered" && ! grep -aq 'nodename\|0f0f' "$gathered" &&
-	grep -qF "Reports go to $(sed -n 's/^UNC_REPORT_TO = //p' "$BUILD/Makefile")." "$dir/out"
+	tr '\n' ' ' <"$dir/out" | grep -qF "Reports go to $(sed -n 's/^UNC_REPORT_TO = //p' "$BUILD/Makefile")."
 result $? "no name of the machine, nothing else of the kernel's command line; where reports go"
 
 # ---- a user without rights, and a disk that is full

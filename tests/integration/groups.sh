@@ -37,8 +37,8 @@ done
 
 run groups -c emerald-rapids
 [ $status -eq 0 ] && grep -q '^GROUP ' "$tmp/out" && grep -q '^MEM  *1  ' "$tmp/out" &&
-	[ "$(sed -n '/^MEM /,/^L3 /p' "$tmp/out" | sed -n '2{s/ //g;p;}')" = memory_read_bytes ]
-result "groups as text: passes, and the items in lines of their own"
+	sed -n '/^MEM /,/^L3 /p' "$tmp/out" | grep -q '^    memory_read_bytes, memory_write_bytes, '
+result "groups as text: passes, and the items below"
 run groups -c emerald-rapids mem -j
 [ $status -eq 0 ] && json 'length == 1 and .[0].group == "MEM"'; result "one group, whatever the case"
 run groups -c emerald-rapids LINKS; refused 2 "LINK"; result "no such group: the nearest"

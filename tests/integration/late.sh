@@ -29,8 +29,8 @@ result $? "on stderr once, and how many there were"
 
 control reset "at 2.5 $slow" "at 3.5 $fast"
 real stat -I 1000 -d 6 -e $all,$one
-[ "$(grep -c " $all .* late\$" "$dir/out")" -eq 2 ] && [ "$(grep -c ' 2\.70 G/s$' "$dir/out")" -eq 10 ]
-result $? "intervals: a word behind the number"
+[ "$(grep -c "^  $all .* 2\.70 G/s  late$" "$dir/out")" -eq 2 ] && [ "$(grep -c ' 2\.70 G/s$' "$dir/out")" -eq 10 ]
+result $? "as text: a word behind the number"
 
 # Of all three seconds 40 ms are more than 1 %, of ten they are not.
 control reset "at 2.5 $slow"

@@ -15,7 +15,7 @@ machines=$SRCDIR/tests/machines
 
 uncore()
 {
-	UNCORE_SYSROOT=$dump UNCORE_RUN=$dir/run "$uncore" "$@"
+	COLUMNS=1000 UNCORE_SYSROOT=$dump UNCORE_RUN=$dir/run "$uncore" "$@"
 }
 
 # ---- words for `run`; what `uncore units` says is in $dir/units.json

@@ -269,46 +269,33 @@ done
 
 # ---- terminals
 
-# What a terminal of so many lines and columns gets from a command, until it has had so many titles: then
-# somebody types ^C there.
+# What a terminal of so many columns gets from a command.
 cat >"$tmp/terminal.py" <<'EOP'
 import fcntl, os, pty, struct, sys, termios
 
-titles, lines, columns = (int(text) for text in sys.argv[1:4])
 pid, fd = pty.fork()
 if pid == 0:
-    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
-    os.execv(sys.argv[4], sys.argv[4:])
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, int(sys.argv[1]), 0, 0))
+    os.execv(sys.argv[2], sys.argv[2:])
 text = b""
-while True:
-    try:
-        more = os.read(fd, 4096)
-    except OSError:
-        break
-    if not more:
-        break
-    text += more
-    if titles and text.count(b"clock") >= titles:
-        os.write(fd, b"\x03")
-        titles = 0
+try:
+    while more := os.read(fd, 4096):
+        text += more
+except OSError:
+    pass
 sys.stdout.write(text.decode().replace("\r\n", "\n"))
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 EOP
-terminal() # TITLES LINES COLUMNS ARGUMENT...: again where this machine is so busy that a value has a mark
-{
-	size="$1 $2 $3"
-	shift 3
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
-		# shellcheck disable=SC2086
-		timeout 60 python3 "$tmp/terminal.py" $size "$UNCORE" stat -I 10 -d 50 "$@" >"$tmp/out" 2>"$tmp/err"
-		status=$?
-		grep -q ': late: read over ' "$tmp/out" || break
-	done
-}
-
-terminal 3 10 80
-# The titles take a line of a screen of ten, the prompt another: four reports of two lines stand between titles.
-[ $status -eq 0 ] && [ "$(awk '/clock/ { at[++n] = NR } END { print at[2] - at[1], at[3] - at[2] }' "$tmp/out")" = "9 9" ]
-result "the titles come again on each screen of a terminal"
+wrong=
+for columns in 40 60 80 132; do
+	UNCORE_SIM=emerald-rapids,memory=5600 timeout 60 python3 "$tmp/terminal.py" $columns "$UNCORE" stat -d 0.05 -g MEM --per-socket \
+		>"$tmp/out"; status=$?
+	[ $status -eq 0 ] && [ "$(grep -v ': late: ' "$tmp/out" | wc -L)" -le $columns ] || wrong="$wrong $columns"
+	[ $columns -lt 80 ] || grep -q '^memory_read_bytes:socket=1 .*B/s' "$tmp/out" || wrong="$wrong $columns"
+done
+[ -z "$wrong" ] || echo "# wrong at:$wrong"
+[ -z "$wrong" ]; result "a line is as wide as the terminal"
+COLUMNS=50 UNCORE_SIM=emerald-rapids timeout 60 python3 "$tmp/terminal.py" 200 "$UNCORE" stat -d 0.05 --per-socket >"$tmp/out"; status=$?
+[ $status -eq 0 ] && [ "$(grep -v ': late: ' "$tmp/out" | wc -L)" -le 50 ]; result "COLUMNS wins over the terminal"
 
 finish

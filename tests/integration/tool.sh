@@ -8,6 +8,7 @@
 unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES UNCORE_ACCESS
 command -v jq >/dev/null || { echo "1..0 # SKIP no jq; install jq"; exit 0; }
 title=command
+export COLUMNS=1000 # sentences stand on one line; that they fold, and where, is asked at the end
 . "$SRCDIR/tests/integration/result.inc"
 . "$SRCDIR/tests/integration/kinds.inc"
 
@@ -591,8 +592,8 @@ grep -q 'it is not known what is below: iio0 of socket 0: the kernel does not te
 result "and why these are shown"
 clear_registers
 UNCORE_SYSROOT=$root UNCORE_RUN=$tmp/stackruns run stat -d 0.01 --per-device -m pcie_write_bytes
-grep -q '^pcie_write_bytes:unit=0:socket=0 (devices not known) ' "$tmp/out" &&
-	grep -q '^pcie_write_bytes:device=0000_17_00_0 (mlx5_0 eth2) ' "$tmp/out"
+grep -q '^pcie_write_bytes:unit=0:socket=0 .* (devices not known)$' "$tmp/out" &&
+	grep -q '^pcie_write_bytes:device=0000_17_00_0 .* (mlx5_0 eth2)$' "$tmp/out"
 result "and as text"
 # A card is taken out and put back while that runs: 600 s are its end only if it never says so.
 card=$root/sys/bus/pci/devices/0000:17:00.0
@@ -647,14 +648,14 @@ for function in 0000:20:00.0 0000:21:00.0; do
 done
 clear_registers
 UNCORE_SYSROOT=$root UNCORE_RUN=$tmp/stackruns run stat -d 0.01 --per-device -m pcie_write_bytes
-grep -q '^pcie_write_bytes:device=0000_20_00_0 (2 x H100 SXM5 80GB) ' "$tmp/out"
+grep -q '^pcie_write_bytes:device=0000_20_00_0 .* (2 x H100 SXM5 80GB)$' "$tmp/out"
 result "stat --per-device: devices without a driver are named by their model"
 # workload.tbl: a port has some hundred MB/s; the links are those of sim_devices.c.
 UNCORE_SIM=emerald-rapids,devices=on run stat -d 0.1 --per-device -m pcie_read_bytes,pcie_write_bytes
 awk '/^pcie_/ { gsub(",", ""); match($0, /[0-9]+ bytes/); n = substr($0, RSTART) + 0; metric = substr($0, 1, 8)
 	if (metric == last && n > before) bad = 1; last = metric; before = n; rows++ } END { exit !(rows > 40 && !bad) }' "$tmp/out"
 result "stat --per-device: the ports of a metric stand by their bytes"
-grep -q '(nvme0) .* % of gen5 x4' "$tmp/out" && grep -q '(card1 card2) .* % of gen5 x16' "$tmp/out"
+grep -q ' % of gen5 x4 .*(nvme0)$' "$tmp/out" && grep -q ' % of gen5 x16 .*(card1 card2)$' "$tmp/out"
 result "stat --per-device: what share of its link a port has"
 UNCORE_SIM=emerald-rapids,devices=on run stat -d 0.1 -m pcie_read_bytes:device=mlx5_0,pcie_read_bytes:device=mlx5_1,pcie_read_bytes:device=nvme0
 grep -q '^pcie_read_bytes:device=mlx5_0 ' "$tmp/out" && grep -q '^pcie_read_bytes:device=mlx5_1 ' "$tmp/out" &&
@@ -716,5 +717,64 @@ UNCORE_SIM=granite-rapids run units -v
 grep -q 'PCI function 8086:09a6, which tells it' "$tmp/out"
 result "units -v: what is not there"
 unset UNCORE_SIM
+
+# ---- text is as wide as the terminal. Sentences on stderr are lines for programs too; JSON and separated values are not
+# for people.
+
+cat >"$tmp/narrow" <<'ROWS'
+cpus
+list
+list -v CAS_COUNT
+list -c montecito -v
+list -c nehalem-ep -v
+list -c granite-rapids
+metrics
+metrics -c icelake-sp -v
+groups
+groups -c montecito
+units
+units -c emerald-rapids
+units -v
+doctor
+counters
+release --force
+registers
+registers --values
+encode cha.TOR_INSERTS:IA_MISS_DRD
+encode -c sandybridge-ep cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182
+encode -c sandybridge-ep cbo.COUNTER0_OCCUPANCY:thresh=1
+decode -c sandybridge-ep cbo CTL=0x400335 BOX_FILTER=0xc1000000
+eval -c sandybridge-ep imc.MEM_BW_READS imc.CAS_COUNT:RD=1e9
+help
+help stat
+version
+stat -d 0.01 --per-socket -g OVERVIEW
+stat -d 0.01 -I 5 --per-unit -m memory_read_bytes
+stat -d 0.01 --per-device -g OVERVIEW
+stat -d 0.01 --per-node -m memory_read_bytes,memory_write_bytes
+stat -r 2 -d 0.01 --per-socket
+ROWS
+for machine in emerald-rapids,devices=on sandybridge-ep,hide=imc3@1,memory=1600 montecito granite-rapids,clusters=3; do
+	wide=
+	while read -r row; do
+		[ "${row#encode cha}" = "$row" ] || [ "${machine#emerald}" != "$machine" ] || continue
+		for columns in 80 200; do
+			# shellcheck disable=SC2086
+			COLUMNS=$columns LC_ALL=C.UTF-8 UNCORE_SIM=$machine run $row
+			[ $status -ne 2 ] && [ "$(wc -L <"$tmp/out")" -le $columns ] || wide="$wide; $row ($columns)"
+		done
+	done <"$tmp/narrow"
+	[ -z "$wide" ] || echo "# wider, or refused: $wide"
+	[ -z "$wide" ]; result "$machine: no line is wider than the terminal"
+done
+# A word that is longer than a line is broken; what nothing tells is 80; a width that is none is as if it were not there.
+UNCORE_SIM=emerald-rapids COLUMNS=20 run encode cha.TOR_INSERTS:IA_MISS_DRD
+[ "$(head -n 2 "$tmp/out" | tr -d '\n')" = cha.TOR_INSERTS:IA_MISS_DRD ]
+result "COLUMNS=20: a name of 27 letters has two lines"
+for columns in "" 0 -5 80x; do
+	COLUMNS=80 UNCORE_SIM=emerald-rapids "$UNCORE" list memory >"$tmp/out"
+	COLUMNS=$columns UNCORE_SIM=emerald-rapids "$UNCORE" list memory </dev/null 2>&1 | cmp -s - "$tmp/out" || break
+done
+result "COLUMNS that is no width: 80"
 
 finish

@@ -9,6 +9,7 @@
 . "$(dirname "$0")/result.inc"
 . "$(dirname "$0")/kinds.inc"
 title=verify
+export COLUMNS=1000 # sentences stand on one line
 command -v jq >/dev/null || { echo "1..0 # SKIP there is no jq"; exit 0; }
 
 json() { [ -s "$tmp/out" ] && jq -e "$1" "$tmp/out" >/dev/null; }

@@ -11,6 +11,7 @@
 
 : "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$PWD}"
 title=verify_wrong
+export COLUMNS=1000 # sentences stand on one line
 . "$SRCDIR/tests/integration/result.inc"
 unset UNCORE_SIM UNCORE_TABLES
 
