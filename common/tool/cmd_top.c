@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The command top: a frame at each interval, until it is told to end. Signals are blocked and come
- * through a descriptor, so that counters and the terminal are restored whatever ends it, want of memory
- * included.
+ * The command top: the table of stat drawn again at each interval, with bars. Signals are blocked and
+ * come through a descriptor, so that counters and the terminal are restored whatever ends it, want of
+ * memory included.
  */
 #include <errno.h>
 #include <langinfo.h>
@@ -23,18 +23,12 @@
 
 enum wake { WAKE_TIME, WAKE_DRAW, WAKE_STOP, WAKE_PAGE };
 
-static const struct top_page pages[] = {
-	{'o', "OVERVIEW", NULL, 0},
-	{'d', "PCIE", "PCIe devices", UNC_EACH_DEVICE},
-	{'e', "ENERGY", "energy", 0},
-	{'x', "CXL", "CXL memory", 0},
-};
-
 struct runner {
 	struct unc_platform *platform;
 	struct top top;
 	struct top_screen screen;
-	const struct top_page *wanted; /* by a key */
+	size_t wanted;   /* a group, by a key */
+	unsigned escape; /* letters of "\033[" that came last */
 	double interval;
 	uint64_t frames;   /* to draw; 0: no end */
 	sigset_t set;      /* signals that are waited for */
@@ -45,20 +39,6 @@ struct runner {
 };
 
 /* ---- the terminal */
-
-static void take_size(struct runner *r)
-{
-	const char *columns = getenv("COLUMNS");
-	struct winsize size = {0};
-
-	r->screen.width = columns ? atoi(columns) : 0;
-	if (r->screen.terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-		r->screen.width = size.ws_col;
-		r->screen.height = size.ws_row;
-	}
-	if (r->screen.width <= 0)
-		r->screen.width = 80;
-}
 
 /* Keys come as they are pressed, and are not shown; the frame before the command stays. */
 static void take_terminal(struct runner *r)
@@ -115,18 +95,14 @@ static void block_signals(struct runner *r)
 		r->keys = -1;
 }
 
-/* Stopped from the keyboard: the shell gets its terminal. Counting goes on. */
-static void sleep_in_background(struct runner *r)
-{
-	give_terminal(r);
-	raise(SIGSTOP);
-	take_terminal(r);
-}
-
 static enum wake on_signal(struct runner *r, int number)
 {
-	if (number == SIGTSTP)
-		sleep_in_background(r);
+	if (number ==
+	    SIGTSTP) { /* from the keyboard: the shell gets its terminal; counting goes on */
+		give_terminal(r);
+		raise(SIGSTOP);
+		take_terminal(r);
+	}
 	return number == SIGTSTP || number == SIGWINCH || number == SIGCONT ? WAKE_DRAW : WAKE_STOP;
 }
 
@@ -134,31 +110,30 @@ static enum wake on_key(struct runner *r)
 {
 	char key[16];
 	ssize_t n = read(r->keys, key, sizeof(key));
+	enum wake wake = WAKE_DRAW;
 
 	if (n <= 0) { /* the terminal is gone, or belongs to somebody else */
 		if (n == 0 || (errno != EINTR && errno != EAGAIN))
 			r->keys = -1;
 		return WAKE_TIME;
 	}
+	r->screen.said[0] = '\0';
 	for (ssize_t i = 0; i < n; i++) {
+		bool arrow = r->escape == 2;
+
 		if (key[i] == 'q' || key[i] == 'Q')
 			return WAKE_STOP;
-		if (key[i] == 'c')
-			r->screen.no_channels = !r->screen.no_channels;
-		if (key[i] == '?' || key[i] == 'h')
-			r->screen.help = !r->screen.help;
-		for (size_t k = 0; k < sizeof(pages) / sizeof(pages[0]); k++)
-			if (key[i] == pages[k].key)
-				r->wanted = &pages[k];
+		if (key[i] >= '1' && key[i] <= '9') {
+			r->wanted = (size_t)(key[i] - '1');
+			wake = WAKE_PAGE;
+		}
+		if (arrow && key[i] == 'A' && r->screen.scrolled)
+			r->screen.scrolled--;
+		if (arrow && key[i] == 'B')
+			r->screen.scrolled++;
+		r->escape = key[i] == '\033' ? 1 : r->escape == 1 && key[i] == '[' ? 2 : 0;
 	}
-	r->screen.said[0] = '\0';
-	return r->wanted ? WAKE_PAGE : WAKE_DRAW;
-}
-
-static bool draw(struct runner *r)
-{
-	take_size(r);
-	return top_draw(&r->top.view, &r->screen);
+	return wake;
 }
 
 /* A signal or a key within the time; WAKE_TIME: neither. */
@@ -191,23 +166,13 @@ static enum wake wait_until(struct runner *r, double deadline)
 		if (left <= 0)
 			return WAKE_TIME;
 		wake = wait_for(r, left);
-		if (wake == WAKE_STOP || wake == WAKE_PAGE || (wake == WAKE_DRAW && !draw(r)))
+		if (wake == WAKE_STOP || wake == WAKE_PAGE ||
+		    (wake == WAKE_DRAW && !top_draw(&r->top, &r->screen)))
 			return wake;
 	}
 }
 
 /* ---- counting */
-
-/* A frame of the interval that ends. 0, or an error of the session. */
-static int end_interval(struct runner *r)
-{
-	int rc = top_read(&r->top);
-
-	r->harmed |= rc == 0 && series_lost(&r->top.series);
-	if (rc == 0)
-		draw(r);
-	return rc;
-}
 
 static int start_counting(const struct runner *r, struct top *top)
 {
@@ -216,30 +181,29 @@ static int start_counting(const struct runner *r, struct top *top)
 	return rc < 0 ? rc : unc_session_start(top->series.session);
 }
 
-/* Another page, which counts from now on; what cannot be shown is told, and the page stays. 0, or an
+/* Another group, which counts from now on; what cannot be shown is told, and the page stays. 0, or an
  * error of the session. */
 static int turn_page(struct runner *r)
 {
-	struct top *next = &(struct top){.why = ""};
-	int rc = top_open(next, r->platform, r->wanted);
+	struct top next = {.group = NULL};
+	char *why = top_open(&next, r->platform, r->wanted);
+	int rc = 0;
 
-	r->wanted = NULL;
-	if (rc == 0) {
+	if (!why) {
 		unc_session_stop(r->top.series.session);
-		rc = start_counting(r, next);
-		if (rc < 0)
-			snprintf(next->why, TOP_NOTE, "%s",
-				 unc_session_error(next->series.session));
+		rc = start_counting(r, &next);
 	}
-	if (rc != 0) {
-		memcpy(r->screen.said, next->why, TOP_NOTE);
-		top_close(next);
-		rc = rc < 0 ? start_counting(r, &r->top) : 0;
-	} else {
-		top_close(&r->top);
-		r->top = *next;
+	if (rc < 0) {
+		why = must_print("%s", unc_session_error(next.series.session));
+		rc = start_counting(r, &r->top);
 	}
-	draw(r);
+	snprintf(r->screen.said, sizeof(r->screen.said), "%s", why ? why : "");
+	top_close(why ? &next : &r->top);
+	if (!why)
+		r->top = next;
+	r->screen.scrolled = why ? r->screen.scrolled : 0;
+	free(why);
+	top_draw(&r->top, &r->screen);
 	return rc;
 }
 
@@ -248,7 +212,7 @@ static int watch(struct runner *r)
 {
 	double start = now();
 
-	if (r->screen.terminal && !draw(r))
+	if (r->screen.terminal && !top_draw(&r->top, &r->screen))
 		return 0;
 	for (double k = 1;; k++) {
 		enum wake wake = wait_until(r, start + k * r->interval);
@@ -258,7 +222,10 @@ static int watch(struct runner *r)
 			rc = turn_page(r);
 			start = now() - k * r->interval;
 		} else if (wake == WAKE_TIME) {
-			rc = end_interval(r);
+			rc = top_read(&r->top);
+			r->harmed |= rc == 0 && series_lost(&r->top.series);
+			if (rc == 0)
+				top_draw(&r->top, &r->screen);
 		} else {
 			return 0;
 		}
@@ -343,6 +310,7 @@ int cmd_top(struct unc_platform *platform, const struct args *args)
 	struct runner r = {.platform = platform, .signals = -1, .keys = -1};
 	const struct unc_group *group; /* what is missing of it is said */
 	int status = parse_options(&r, args);
+	char *why;
 
 	if (status != ARGS_OK)
 		return status;
@@ -351,9 +319,11 @@ int cmd_top(struct unc_platform *platform, const struct args *args)
 	r.screen.terminal = isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
 	if (r.screen.terminal && isatty(STDIN_FILENO))
 		r.keys = STDIN_FILENO;
-	status = open_group(platform, pages[0].group, false, &group);
-	if (status == 0 && (status = top_open(&r.top, platform, &pages[0])) != 0)
-		failure("%s", r.top.why);
+	status = open_group(platform, "OVERVIEW", false, &group);
+	if (status == 0 && (why = top_open(&r.top, platform, 0)) != NULL) {
+		status = failure("%s", why);
+		free(why);
+	}
 	if (status == 0)
 		status = run(&r);
 	top_close(&r.top);

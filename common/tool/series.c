@@ -189,12 +189,13 @@ int series_add(struct series *s, const char *text, unsigned per)
 	size_t n = 0;
 	int first = 0, rc = unc_session_add_each(s->session, text, per, &first, &n);
 
-	if (rc == 0 && *unc_session_error(s->session))
+	if (rc == 0 && *unc_session_error(s->session) && !s->quiet)
 		remark("note: %s", unc_session_error(s->session));
 	for (size_t i = 0; rc == 0 && i < n; i++) {
 		struct number *number = new_number(s, first + (int)i);
 
 		number->per = per;
+		number->text = s->n - 1 - i;
 		rc = unc_session_item(s->session, number->id, &number->item);
 		number->peak = peak_of(s->platform, &number->item);
 	}
@@ -249,6 +250,48 @@ int series_read(struct series *s)
 		if (s->number[i].id >= 0)
 			take_value(s, &s->number[i], &s->value[s->number[i].id]);
 	return rc;
+}
+
+double number_rate(const struct number *n, double seconds)
+{
+	if (!n->item.metric || n->item.metric->kind == UNC_METRIC_TOTAL)
+		return seconds > 0 ? n->value / seconds : NAN;
+	return strstr(n->item.metric->unit, "_per_second") ? n->value : NAN;
+}
+
+const char *share_text(char buf[CELL_MAX], const struct number *n, double seconds, double *told)
+{
+	double rate = number_rate(n, seconds);
+	char of[CELL_MAX] = "";
+
+	if (!n->valid || isnan(rate) || !(n->peak > 0) || n->mark[PARTIAL] || n->said[PARTIAL])
+		return "";
+	if (n->link[0])
+		snprintf(of, sizeof(of), " of %s", n->link);
+	else if (n->peak != *told)
+		snprintf(of, sizeof(of), " of %.1f GB/s", n->peak * 1e-9);
+	*told = n->peak;
+	snprintf(buf, CELL_MAX, "%4.1f %%%.64s", 100 * rate / n->peak, of);
+	return buf;
+}
+
+const struct number **series_lines(const struct series *s, bool sorted)
+{
+	const struct number **line = must_alloc(NULL, s->n, sizeof(*line));
+
+	for (size_t i = 0; i < s->n; i++) {
+		line[i] = &s->number[i];
+		for (size_t k = i; sorted && k > 0; k--) {
+			const struct number *above = line[k - 1], *one = line[k];
+
+			if (above->text != one->text ||
+			    (above->valid && (!one->valid || above->value >= one->value)))
+				break;
+			line[k] = above;
+			line[k - 1] = one;
+		}
+	}
+	return line;
 }
 
 const char *series_reason(const struct series *s, const struct number *number)

@@ -6,7 +6,7 @@
 
 #include <time.h>
 
-#include "tool.h"
+#include "record.h"
 
 /* What a number is less than it should be, the gravest first. Of one that is unproven or late the
  * library has a sentence: it may be off, nobody knows how far. */
@@ -61,6 +61,7 @@ struct number {
 struct series {
 	struct unc_platform *platform;
 	struct unc_session *session;
+	bool quiet; /* no notes: the terminal shows something else */
 	bool whole; /* numbers are of all the time since the start, not of the interval */
 	struct number *number;
 	size_t n;
@@ -93,6 +94,13 @@ int series_read(struct series *);
 bool number_marked(const struct number *, enum mark);
 /* Puts a sentence in the place of another; both may be NULL. */
 void number_say(char **text, const char *sentence);
+/* What it is in a second; NAN: it has no rate, nor is it one. */
+double number_rate(const struct number *, double seconds);
+/* "32.4 % of 281.6 GB/s" of its peak; what the line before was of (*told) is not told again. "": it
+ * has none, or goes without units. */
+const char *share_text(char buf[CELL_MAX], const struct number *, double seconds, double *told);
+/* All numbers; sorted: those of a text by what they are, the largest first. free() it. */
+const struct number **series_lines(const struct series *, bool sorted);
 /* Why a number is not valid, is doubtful, or cannot be counted; until the next call for the
  * session. */
 const char *series_reason(const struct series *, const struct number *);

@@ -109,7 +109,6 @@ static int add_item(struct stat_job *job, const char *text, enum stat_origin ori
 		if (item.device[0])
 			name_device(c, text);
 		c->told = origin == OF_GROUP_LACKING;
-		c->text = first;
 		job->series.number[n++] = *c;
 	}
 	job->series.n = n;

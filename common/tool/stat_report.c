@@ -232,14 +232,6 @@ static void put_object(struct record *r, const struct stat_job *job)
 static const struct column stat_columns[] = {
 	{CELL("name", "")}, {NUMBER("number", "")}, {NUMBER("rate", "")}, {FOLD("more", "")}, {0}};
 
-/* What it is in a second; NAN: it has no rate, nor is it one. */
-static double rate_of(const struct number *c, double seconds)
-{
-	if (!c->item.metric || c->item.metric->kind == UNC_METRIC_TOTAL)
-		return seconds > 0 ? c->value / seconds : NAN;
-	return strstr(c->item.metric->unit, "_per_second") ? c->value : NAN;
-}
-
 /* How sure a mean is; "" of one run. */
 static const char *spread_text(char buf[CELL_MAX], uint64_t runs, double spread)
 {
@@ -272,7 +264,7 @@ static void put_line(struct record *r, const struct stat_job *job, const struct 
 {
 	const char *unit = c->item.metric ? c->item.metric->unit : "count",
 		   *below = series_below(c);
-	double rate = rate_of(c, job->seconds);
+	double rate = number_rate(c, job->seconds);
 	char buf[CELL_MAX], *text = NULL, *marks = mark_text(c);
 
 	record_row(r);
@@ -283,17 +275,9 @@ static void put_line(struct record *r, const struct stat_job *job, const struct 
 		record_also(r, "number", "%s", grouped(buf, c->count));
 	else if (!strstr(unit, "_per_second")) /* it stands among rates */
 		record_also(r, "number", "%s", with_unit(buf, c->value, unit));
-	if (c->valid && !isnan(rate)) {
+	if (c->valid && !isnan(rate))
 		record_also(r, "rate", "%s", rate_text(buf, rate, unit));
-		if (!c->said[PARTIAL] && c->peak > 0) {
-			text = must_print("%4.1f %%", 100 * rate / c->peak);
-			if (c->link[0])
-				text = must_add(text, " of %s", c->link);
-			else if (c->peak != *peak)
-				text = must_add(text, " of %.1f GB/s", c->peak * 1e-9);
-			*peak = c->peak;
-		}
-	}
+	text = add_more(text, "", share_text(buf, c, job->seconds, peak));
 	if (c->valid)
 		text = add_more(text, "  ", spread_text(buf, job->runs, c->spread));
 	text = add_more(text, "  ", marks ? marks : "");
@@ -302,21 +286,6 @@ static void put_line(struct record *r, const struct stat_job *job, const struct 
 	record_text(r, "more", text);
 	free(marks);
 	free(text);
-}
-
-/* Ports by what they move, within each text. */
-static void sort_ports(const struct number **line, size_t n)
-{
-	for (size_t i = 1; i < n; i++)
-		for (size_t k = i; k > 0; k--) {
-			const struct number *above = line[k - 1], *one = line[k];
-
-			if (above->text != one->text ||
-			    (above->valid && (!one->valid || above->value >= one->value)))
-				break;
-			line[k] = above;
-			line[k - 1] = one;
-		}
 }
 
 /* "21:34:45.250  2.250 s", with the day if that is another. */
@@ -351,11 +320,7 @@ static void put_lines(struct record *r, struct stat_job *job)
 	}
 	if (job->interval > 0)
 		put_time(r, job);
-	line = must_alloc(NULL, job->series.n, sizeof(*line));
-	for (size_t i = 0; i < job->series.n; i++)
-		line[i] = &job->series.number[i];
-	if (job->args->per_device)
-		sort_ports(line, job->series.n);
+	line = series_lines(&job->series, job->args->per_device);
 	for (size_t i = 0; i < job->series.n; i++)
 		put_line(r, job, line[i], &peak);
 	free(line);

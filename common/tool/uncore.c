@@ -29,13 +29,12 @@ static const struct command commands[] = {
 	 "numbers are of both. The exit status is that of COMMAND, if there is one; 1 if another "
 	 "program took a counter away."},
 	{"top", cmd_top, OPEN_MACHINE, WATCH | MACHINE, 0, 0, false, "",
-	 "live view of sockets and memory channels",
-	 "Group OVERVIEW ('uncore groups OVERVIEW') of each socket, as rates, and the traffic of "
-	 "each memory channel as a bar: in a section of its own where there is room, else one "
-	 "letter a channel behind its socket. Bars of memory are shares of what it could move; "
-	 "where that is not known, of what the busiest one does, and no share is told. Keys: q "
-	 "ends, c switches channels, d shows PCIe devices, the busiest first, e energy, x CXL "
-	 "memory, o this page again, ? tells more. '-' is no value, '*' goes without some units, "
+	 "live view of sockets, memory channels and devices",
+	 "The items of a group ('uncore groups') as lines, as of stat: of each socket; of MEM each "
+	 "channel, of PCIE each device, the busiest first. A bar is the share of the peak, or of "
+	 "what the busiest line of the item did in the last minute, which stands behind it where "
+	 "there is room. Lines without traffic are told in one. Keys: q ends, 1 to 9 are the "
+	 "groups, OVERVIEW first; arrows scroll. '-' is no value, '*' goes without some units, "
 	 "'?' is not proven to count, '!' is late, '~' is scaled, having been measured in passes: "
 	 "the last lines say why. Without a terminal frames come one after the other, as wide as "
 	 "COLUMNS says, or 80."},

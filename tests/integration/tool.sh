@@ -753,6 +753,7 @@ stat -d 0.01 -I 5 --per-unit -m memory_read_bytes
 stat -d 0.01 --per-device -g OVERVIEW
 stat -d 0.01 --per-node -m memory_read_bytes,memory_write_bytes
 stat -r 2 -d 0.01 --per-socket
+top -n 1 -I 20
 ROWS
 for machine in emerald-rapids,devices=on sandybridge-ep,hide=imc3@1,memory=1600 montecito granite-rapids,clusters=3; do
 	wide=
