@@ -628,30 +628,6 @@ UNC_API int unc_session_add_each(struct unc_session *, const char *text, unsigne
  */
 UNC_API int unc_session_item(struct unc_session *, int id, struct unc_item *out);
 
-/*
- * Counts item `id`, which is one event, on a counter of the program's choice on each of its units,
- * from the next start on. counter: its number, of those in unc_encoding.counters; -1: whichever is
- * free. A counter that somebody else uses is not taken from him: the unit is left out, as of any
- * start; another session that counts the same with it is joined. The kernel's driver lets nobody
- * choose, so the registers of the units count it.
- * Errors: UNC_ERR_NOT_FOUND no such item; UNC_ERR_INVALID it is a metric; UNC_ERR_RANGE the event
- * cannot be counted there; UNC_ERR_CONFLICT another item of the session needs that counter;
- * UNC_ERR_UNAVAILABLE registers do not reach its units; UNC_ERR_STATE the session is running. On
- * error it is as before.
- */
-UNC_API int unc_session_counter(struct unc_session *, int id, int counter);
-
-/*
- * Lets the counters of item `id`, which is one event, begin at a value of the program's choice from
- * the next start on; what they count is told as ever, from 0. They are not shared with sessions that
- * count already. value: less than 2^width of the counter; 0: the library's choice.
- * Errors: UNC_ERR_NOT_FOUND no such item; UNC_ERR_INVALID it is a metric; UNC_ERR_RANGE the counter
- * does not hold the value; UNC_ERR_UNAVAILABLE registers do not reach its units, or its counter
- * always runs; UNC_ERR_STATE the session is running. unc_session_start() may fail with UNC_ERR_BUSY,
- * as somebody else counts with a fixed counter.
- */
-UNC_API int unc_session_begin_at(struct unc_session *, int id, uint64_t value);
-
 /* Removes all items. Errors: UNC_ERR_STATE it is running. */
 UNC_API int unc_session_clear(struct unc_session *);
 

@@ -472,18 +472,16 @@ static void test_options(void)
 		{"", UNC_ERR_NOT_FOUND, "there is no simulated machine ''; there are: alpha, beta"},
 		{"alpha,speed=9", UNC_ERR_INVALID,
 		 "simulated machine: unknown option 'speed=9'; options are sockets=1..8, "
-		 "load=0..1|live, seed=N, memory=MT/s, clock=wall|step|wait, told=PATH, "
+		 "load=0..1|live, seed=N, memory=MT/s, clock=wall|step|wait, "
 		 "discovery=ok|none|truncated|garbage|noupi, tables=1..8, hide=TYPE, idle=TYPE, "
-		 "unlisted=TYPE, mislisted=TYPE:ADDRESS, twice=TYPE, narrow=TYPE, "
-		 "exchanged=TYPE, sticky=TYPE, split=TYPE, frozen=SOCKET, wrap=soon, base=SECONDS, "
+		 "unlisted=TYPE, mislisted=TYPE:ADDRESS, frozen=SOCKET, wrap=soon, base=SECONDS, "
 		 "clusters=1..4, cxl=on, devices=on, numa=off, kernel=on|off, "
 		 "rights=all|perf|none"},
 		{"alpha,clock", UNC_ERR_INVALID,
 		 "simulated machine: unknown option 'clock'; options are sockets=1..8, "
-		 "load=0..1|live, seed=N, memory=MT/s, clock=wall|step|wait, told=PATH, "
+		 "load=0..1|live, seed=N, memory=MT/s, clock=wall|step|wait, "
 		 "discovery=ok|none|truncated|garbage|noupi, tables=1..8, hide=TYPE, idle=TYPE, "
-		 "unlisted=TYPE, mislisted=TYPE:ADDRESS, twice=TYPE, narrow=TYPE, "
-		 "exchanged=TYPE, sticky=TYPE, split=TYPE, frozen=SOCKET, wrap=soon, base=SECONDS, "
+		 "unlisted=TYPE, mislisted=TYPE:ADDRESS, frozen=SOCKET, wrap=soon, base=SECONDS, "
 		 "clusters=1..4, cxl=on, devices=on, numa=off, kernel=on|off, "
 		 "rights=all|perf|none"},
 		{"alpha,sockets=0", UNC_ERR_INVALID,

@@ -22,7 +22,6 @@
  *   session_enter.c   a call of a program begins
  *   session_items.c   what is measured, and whether it fits; session_add.c adds it,
  *   session_series.c  at all its places
- *   session_choose.c  on a counter and from a value that the program chooses
  *   session_read.c    what the units have counted becomes values
  *   session_program.c units are programmed for a pass, and restored
  *   session_turns.c   passes take turns by themselves

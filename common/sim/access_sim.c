@@ -48,9 +48,6 @@ static int prepare(struct unc_backend *backend, struct unc_reg_op *op, struct un
 	if (backend->sim->options.rights > SIM_RIGHTS_ALL)
 		return unc_fail(err, UNC_ERR_PERMISSION,
 				"registers of the simulated machine: permission denied");
-	if (unc_sim_told_wrong(backend->sim))
-		return unc_fail(err, UNC_ERR_INVALID, "simulated machine: %s",
-				unc_sim_told_wrong(backend->sim));
 	if (!reg) {
 		op->errno_value = EIO; /* it faults */
 		return fail_absent(&op->reg, err);
@@ -62,7 +59,7 @@ static int prepare(struct unc_backend *backend, struct unc_reg_op *op, struct un
 static int run(struct unc_backend *backend, struct unc_reg_op *ops, size_t n)
 {
 	unc_sim_run(backend->sim, ops, n);
-	return unc_sim_told_wrong(backend->sim) ? (int)n : 0;
+	return 0;
 }
 
 static const struct unc_access_methods simulated_access = {
@@ -189,9 +186,6 @@ static int build(struct unc_sim *sim, char *text, const char *node,
 	if (rc < 0)
 		return rc;
 	sim->opened = unc_sim_time(sim);
-	if (unc_sim_told_wrong(sim))
-		return unc_fail(err, UNC_ERR_INVALID, "simulated machine: %s",
-				unc_sim_told_wrong(sim));
 	sim->machine = (struct unc_machine){
 		.methods = &methods,
 		.events = sim->options.kernel == SIM_KERNEL_ON ? &unc_sim_events : NULL,
@@ -235,7 +229,6 @@ void unc_sim_close(struct unc_sim *sim)
 	unc_sim_kernel_free(sim);
 	unc_sim_bus_free(sim);
 	unc_sim_tree_free(sim);
-	unc_sim_told_close(sim->told);
 	free(sim->type);
 	free(sim->block);
 	free(sim->reg);

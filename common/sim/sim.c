@@ -83,10 +83,6 @@ static uint64_t clock_of(const struct unc_sim *sim)
 
 uint64_t unc_sim_time(struct unc_sim *sim)
 {
-	if (sim->told) {
-		unc_sim_enter(sim);
-		pthread_mutex_unlock(&sim->lock);
-	}
 	return clock_of(sim);
 }
 
@@ -119,26 +115,20 @@ void *unc_sim_find(struct unc_sim *sim, const struct unc_reg *reg)
 
 uint64_t unc_sim_enter(struct unc_sim *sim)
 {
-	uint64_t now, ns;
-
 	pthread_mutex_lock(&sim->lock);
-	while ((ns = unc_sim_told_next(sim, unc_sim_uptime(sim))))
-		unc_sim_step(sim, ns);
-	now = unc_sim_uptime(sim); /* under the lock: time does not run backwards */
-	return now;
+	return unc_sim_uptime(sim); /* under the lock: time does not run backwards */
 }
 
 void unc_sim_run(struct unc_sim *sim, struct unc_reg_op *ops, size_t n)
 {
 	uint64_t now = unc_sim_enter(sim);
-	int failed = unc_sim_told_wrong(sim) ? EBADMSG : 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (!failed && ops[i].kind == UNC_OP_READ)
+		if (ops[i].kind == UNC_OP_READ)
 			ops[i].value = unc_sim_reg_read(ops[i].handle.sim, now);
-		else if (!failed)
+		else
 			unc_sim_reg_write(ops[i].handle.sim, ops[i].value, now);
-		unc_op_done(&ops[i], failed);
+		unc_op_done(&ops[i], 0);
 	}
 	pthread_mutex_unlock(&sim->lock);
 }

@@ -51,9 +51,6 @@ static void write_control(struct sim_reg *reg, uint64_t value, uint64_t now)
 {
 	uint64_t reset = reset_bits(reg);
 
-	if (unc_sim_is(reg->block, SIM_STICKY))
-		value |= reg->value;
-
 	if (value & reset)
 		unc_sim_set(reg->counter, 0, now);
 	if (reg->value == (value & ~reset))

@@ -133,8 +133,6 @@ static void add_counter(struct unc_sim *sim, struct sim_block *block, struct sim
 		.width = row ? row->width : type->width,
 		.number = (uint8_t)number,
 	};
-	if (!row && unc_sim_is(block, SIM_NARROW))
-		counter->width = (uint8_t)(counter->width - 2);
 	if (by_unit)
 		counter->enabled_by_unit = bit(by_unit->lo[0] + (row ? 0 : number) + 1);
 	ctr->counter = counter;
@@ -159,9 +157,6 @@ static void build_block(struct unc_sim *sim, const struct sim_type *type, unsign
 		.reg = &sim->reg[sim->n_regs],
 		.counter = &sim->counter[sim->n_counters],
 	};
-	block->moves =
-		(uint16_t)(unc_sim_is(block, SIM_EXCHANGED) ? sim->options.sockets - 1 - socket
-							    : socket);
 	place_parts(sim, block, part);
 	for (uint32_t i = 0; i < row->regs.n; i++) {
 		struct sim_reg *reg = &sim->reg[sim->n_regs++];

@@ -28,12 +28,12 @@ void unc_sim_violation(const struct sim_reg *reg, const char *format, ...)
 /* What the counter has gained since `since`; *rest is the fraction left over. */
 static uint64_t gained(const struct sim_counter *counter, uint64_t now, double *rest)
 {
-	const struct sim_block *block = counter->ctr->block;
-	uint64_t spent[SIM_CAUSES];
+	const struct unc_sim *sim = counter->ctr->block->sim;
+	uint64_t spent[SIM_PHASES];
 	double sum = counter->fraction;
 
-	unc_sim_spent(block, now, spent);
-	for (unsigned i = 0; i < unc_sim_causes(block->sim); i++)
+	unc_sim_spent(sim, now, spent);
+	for (unsigned i = 0; i < unc_sim_phases(sim); i++)
 		sum += counter->rate[i] * (double)(spent[i] - counter->spent[i]);
 	uint64_t whole = (uint64_t)sum;
 
@@ -50,7 +50,7 @@ uint64_t unc_sim_value(const struct sim_counter *counter, uint64_t now)
 static void start_at(struct sim_counter *counter, uint64_t now)
 {
 	counter->since = now;
-	unc_sim_spent(counter->ctr->block, now, counter->spent);
+	unc_sim_spent(counter->ctr->block->sim, now, counter->spent);
 }
 
 /* Brings a counter up to date. */
@@ -137,15 +137,10 @@ static bool led(const struct sim_block *block, const struct sim_counter *counter
 	return true;
 }
 
-/* Counts per ns, or per byte, of what is given per second, or per line. */
-static const double per_ns = 1e-9, per_byte = 1.0 / 64;
-
 void unc_sim_block_run(struct sim_block *block)
 {
-	unsigned phases = unc_sim_phases(block->sim);
 	bool frozen = block->frozen || block->sim->frozen[block->socket];
 	bool idle = unc_sim_is(block, SIM_IDLE);
-	double times = unc_sim_is(block, SIM_TWICE) ? 2 : 1;
 
 	for (size_t i = 0; i < block->n_counters; i++) {
 		struct sim_counter *counter = &block->counter[i];
@@ -157,10 +152,7 @@ void unc_sim_block_run(struct sim_block *block)
 			counting = false;
 		}
 		counting = counting && !idle;
-		for (unsigned k = 0; k < unc_sim_causes(block->sim); k++) {
-			double one = times * (k < phases ? per_ns : per_byte);
-
-			counter->rate[k] = counting ? counter->selected[k] * one : 0;
-		}
+		for (unsigned k = 0; k < unc_sim_phases(block->sim); k++)
+			counter->rate[k] = counting ? counter->selected[k] * 1e-9 : 0;
 	}
 }

@@ -233,8 +233,6 @@ static int open_event(struct unc_machine *machine, const struct perf_event_attr 
 
 	if (rc == 0 && sim->options.rights == SIM_RIGHTS_NONE)
 		rc = EACCES; /* before anything else is looked at */
-	if (rc == 0 && unc_sim_told_wrong(sim))
-		rc = EBADMSG;
 	if (rc == 0)
 		rc = check_event(sim, attr, cpu, e);
 	if (rc == 0 && group_fd >= 0)
@@ -278,7 +276,7 @@ static long read_event(struct unc_machine *machine, int fd, void *buf, size_t si
 	struct sim_kernel *k = &sim->kernel;
 	uint64_t *data = buf, n = 0, now = unc_sim_enter(sim);
 	struct sim_event *e = k->event[fd];
-	bool failed = e->state == SIM_FAILED, wrong = unc_sim_told_wrong(sim);
+	bool failed = e->state == SIM_FAILED;
 
 	update(k, e, now);
 	for (const struct sim_event *m = e; m && 8 * (3 + n) < size; m = m->next)
@@ -292,9 +290,7 @@ static long read_event(struct unc_machine *machine, int fd, void *buf, size_t si
 		schedule(k, e, now);
 	}
 	pthread_mutex_unlock(&sim->lock);
-	if (wrong)
-		errno = EBADMSG;
-	return wrong ? -1 : failed ? 0 : (long)(8 * (3 + n));
+	return failed ? 0 : (long)(8 * (3 + n));
 }
 
 /* What follows a leader that is gone stops. */

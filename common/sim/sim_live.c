@@ -108,12 +108,7 @@ unsigned unc_sim_phases(const struct unc_sim *sim)
 	return sim->options.live ? SIM_PHASES : 1;
 }
 
-unsigned unc_sim_causes(const struct unc_sim *sim)
-{
-	return unc_sim_phases(sim) + (sim->told ? UNC_N_FLOWS : 0);
-}
-
-static void time_spent(const struct unc_sim *sim, uint64_t now, uint64_t spent[SIM_PHASES])
+void unc_sim_spent(const struct unc_sim *sim, uint64_t now, uint64_t spent[SIM_PHASES])
 {
 	uint64_t round = now / (ROUND_S * second), left = now % (ROUND_S * second);
 	struct piece piece[MAX_PIECES];
@@ -132,13 +127,6 @@ static void time_spent(const struct unc_sim *sim, uint64_t now, uint64_t spent[S
 		spent[piece[i].phase] += part;
 		left -= part;
 	}
-}
-
-void unc_sim_spent(const struct sim_block *block, uint64_t now, uint64_t spent[SIM_CAUSES])
-{
-	time_spent(block->sim, now, spent);
-	if (block->sim->told)
-		unc_sim_told_moved(block, now, spent + unc_sim_phases(block->sim));
 }
 
 /* ---- how much */

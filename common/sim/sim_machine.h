@@ -12,7 +12,6 @@
  *   sim_counter.c    what counters hold, and which of them run
  *   sim_rate.c       how fast a control value counts
  *   sim_live.c       what the machine does, over time; random numbers
- *   sim_told.c       what a traffic generator tells it
  *   sim_present.c    what tells which units there are
  *   sim_bus.c        PCI functions, configuration space, physical memory
  *   sim_discovery.c  the PMON discovery table in memory
@@ -37,8 +36,6 @@ enum {
 	SIM_MAX_TABLES = 8,
 	SIM_MAX_CLUSTERS = 4
 };
-/* What makes counters count: time in the phases, and behind them bytes moved, as it is told. */
-enum { SIM_CAUSES = SIM_PHASES + UNC_N_FLOWS };
 
 /* Words of options; 0: nothing was said, which is the first. */
 enum sim_clock { SIM_CLOCK_WALL = 1, SIM_CLOCK_STEP, SIM_CLOCK_WAIT };
@@ -54,17 +51,7 @@ enum sim_discovery {
 
 /* What becomes of chosen units: hidden, without a clock; their record reads as ones, names
  * `address`; what is wrong with them, for those who look whether that is seen. */
-enum sim_choice {
-	SIM_HIDDEN,
-	SIM_IDLE,
-	SIM_UNLISTED,
-	SIM_MISLISTED,
-	SIM_TWICE,
-	SIM_NARROW,
-	SIM_EXCHANGED,
-	SIM_STICKY,
-	SIM_SPLIT
-};
+enum sim_choice { SIM_HIDDEN, SIM_IDLE, SIM_UNLISTED, SIM_MISLISTED };
 
 struct sim_hidden {
 	uint16_t type;
@@ -114,9 +101,8 @@ struct sim_reg {
 };
 
 /*
- * value(t) = base + floor(fraction + sum over causes of rate * (what there was of the cause since
- * `since`: of a phase time, of a flow bytes)), modulo 2^width. Reads change nothing, so what is
- * counted does not depend on how often it is read.
+ * value(t) = base + floor(fraction + sum over phases of rate * (time in the phase since `since`)),
+ * modulo 2^width. Reads change nothing, so what is counted does not depend on how often it is read.
  */
 struct sim_counter {
 	const struct unc_tbl_counter *row; /* fixed and free-running; NULL: programmable */
@@ -126,12 +112,11 @@ struct sim_counter {
 	uint64_t enable, active, enabled_by_unit;
 	uint64_t base;
 	uint64_t since;             /* ns, */
-	uint64_t spent[SIM_CAUSES]; /* and by then, ns and bytes */
+	uint64_t spent[SIM_PHASES]; /* ns by then in each phase */
 	double fraction;
-	double rate[SIM_CAUSES]; /* per ns or byte, 0 while stopped */
-	double selected
-		[SIM_CAUSES];   /* per s or line, what the control selects, modifiers applied */
-	double raw[SIM_CAUSES]; /* the same before modifiers */
+	double rate[SIM_PHASES];     /* per ns, 0 while stopped */
+	double selected[SIM_PHASES]; /* per s: what the control selects, modifiers applied */
+	double raw[SIM_PHASES];      /* the same before modifiers */
 	uint8_t width;
 	uint8_t number;
 };
@@ -144,8 +129,7 @@ struct sim_block {
 	struct sim_counter *counter; /* programmable ones first */
 	size_t n_counters;
 	uint16_t socket, index;
-	uint16_t moves; /* the socket of which it counts what is moved */
-	double weight;  /* of its traffic among the units of its socket; 1 on average */
+	double weight; /* of its traffic among the units of its socket; 1 on average */
 	bool frozen;
 	unsigned turn;   /* of the groups of the kernel's events, */
 	uint64_t turned; /* and since when, ns */
@@ -177,7 +161,6 @@ struct sim_bus {
 
 struct unc_dump;
 struct sim_event;
-struct sim_told;
 
 /* Events of the simulated kernel; a descriptor is a position. */
 struct sim_kernel {
@@ -209,7 +192,6 @@ struct unc_sim {
 	struct sim_bus bus;
 	struct unc_fs *tree; /* what /sys tells of devices and nodes, in memory */
 	struct sim_kernel kernel;
-	struct sim_told *told; /* NULL: nobody tells it anything */
 	unsigned violations;
 	char violation[160];
 };
@@ -287,11 +269,8 @@ void unc_sim_block_run(struct sim_block *);
 /* ---- sim_live.c */
 /* Of SIM_PHASES, how many there are. */
 unsigned unc_sim_phases(const struct unc_sim *);
-/* All that makes counters count: the phases, and where the machine is told of flows these. */
-unsigned unc_sim_causes(const struct unc_sim *);
-/* For a block: how long the machine has been in each phase, ns, together all of its time; and
- * behind that the bytes that were moved. */
-void unc_sim_spent(const struct sim_block *, uint64_t now, uint64_t spent[SIM_CAUSES]);
+/* How long the machine has been in each phase, ns: together all of its time. */
+void unc_sim_spent(const struct unc_sim *, uint64_t now, uint64_t spent[SIM_PHASES]);
 /* What traffic at a unit is in a phase, of that in the tables; shared: the same at all sockets. */
 double unc_sim_factor(const struct sim_block *, unsigned phase, bool shared);
 /* For its block. */
@@ -300,16 +279,6 @@ double unc_sim_weight(const struct sim_block *);
 /* A hash, and 0 .. 1 from a name and a number. */
 uint64_t unc_sim_mix(uint64_t);
 double unc_sim_noise(const char *name, uint64_t number);
-
-/* ---- sim_told.c: the lock is held, but for the first two */
-int unc_sim_told_open(struct unc_sim *, const char *path, struct unc_error *err);
-void unc_sim_told_close(struct sim_told *); /* or NULL */
-/* Why the machine cannot go on; NULL: it can, or is told nothing. */
-const char *unc_sim_told_wrong(const struct unc_sim *);
-/* For how long, ns, the next lines are; from now on that is what happens. 0: no more have come. */
-uint64_t unc_sim_told_next(struct unc_sim *, uint64_t now);
-/* Bytes that were moved by then, as a unit sees them that has its share of its socket's. */
-void unc_sim_told_moved(const struct sim_block *, uint64_t now, uint64_t moved[UNC_N_FLOWS]);
 
 /* ---- sim_rate.c */
 /* Does its control let it count (freezing aside)? */

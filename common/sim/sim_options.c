@@ -9,8 +9,6 @@
  *   memory=N       MT/s, what the firmware tells of the memory modules; default: nothing
  *   clock=wall     time passes (default);  clock=step  it moves by unc_sim_step() only;
  *                  clock=wait  by that, and while the library waits
- *   told=PATH      a file, to which somebody appends what traffic there was; the clock moves by
- *                  its lines only, see sim_told.c. /proc/self/fd/N serves; no commas
  *   discovery=     ok (default); none: no discovery device; truncated: the memory ends among the
  *                  unit records; garbage: noise instead of a table; noupi: no UPI, M3UPI records
  *   hide=TYPE      the firmware hides the units of a type (hide=TYPE.PART: a part of them;
@@ -22,17 +20,9 @@
  *   frozen=N       somebody has frozen socket N: it stays so where the table knows no register that
  *                  lets a socket go
  *   idle=TYPE      nothing drives the clock of the units, as with hide=: an empty memory channel
- *   twice=TYPE, narrow=TYPE, exchanged=TYPE, sticky=TYPE
- *                  the units, chosen so, are wrong: they count all twice; their programmable
- *                  counters have two bits less than they should; they count what is moved at the
- *                  other end of the row of sockets; bits of controls that were ever set stay so
- *   split=TYPE     one half of the units belongs to the first node of their socket's memory, the
- *                  other to the second: told= says of which a line is
  *   wrap=soon      all counters hold 1000000 less than where they wrap; those that a session writes
  *                  then begin in the middle of their range
- *   clusters=N     1 .. 4 sub-NUMA clusters a socket, each a node of its own; default 1. Memory
- *                  controllers, and what the table has a map of, belong to one of them, by the
- *                  table's map or in order: told= says of which a line is
+ *   clusters=N     1 .. 4 sub-NUMA clusters a socket, each a node of its own; default 1
  *   cxl=on         it has memory behind its CXL links, with traffic; default: none
  *   devices=on     its PCIe stacks have root buses and devices (sim_devices.c); default: none
  *   numa=off       its kernel knows no nodes, and so not what is next to a PCI function
@@ -194,9 +184,7 @@ static int choose_units(struct unc_sim *sim, const char *option, const char *val
 static int take_word(struct unc_sim *sim, char *word, struct unc_error *err)
 {
 	/* In the order of enum sim_choice. */
-	static const char *const choices[] = {"hide",  "idle",   "unlisted",  "mislisted",
-					      "twice", "narrow", "exchanged", "sticky",
-					      "split", NULL};
+	static const char *const choices[] = {"hide", "idle", "unlisted", "mislisted", NULL};
 	char *value = strchr(word, '=');
 
 	if (value) {
@@ -204,8 +192,6 @@ static int take_word(struct unc_sim *sim, char *word, struct unc_error *err)
 		if (word_of(word, choices) >= 0)
 			return choose_units(sim, word, value,
 					    (enum sim_choice)word_of(word, choices), err);
-		if (strcmp(word, "told") == 0)
-			return unc_sim_told_open(sim, value, err);
 		for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
 			if (strcmp(word, options[i].name) == 0)
 				return set(sim, &options[i], value, err);
@@ -214,10 +200,8 @@ static int take_word(struct unc_sim *sim, char *word, struct unc_error *err)
 	return unc_fail(err, UNC_ERR_INVALID,
 			"simulated machine: unknown option '%s'; options are sockets=1..8, "
 			"load=0..1|live, seed=N, memory=MT/s, clock=wall|step|wait, "
-			"told=PATH, "
 			"discovery=ok|none|truncated|garbage|noupi, tables=1..8, hide=TYPE, "
-			"idle=TYPE, unlisted=TYPE, mislisted=TYPE:ADDRESS, twice=TYPE, "
-			"narrow=TYPE, exchanged=TYPE, sticky=TYPE, split=TYPE, frozen=SOCKET, "
+			"idle=TYPE, unlisted=TYPE, mislisted=TYPE:ADDRESS, frozen=SOCKET, "
 			"wrap=soon, base=SECONDS, clusters=1..4, cxl=on, devices=on, numa=off, "
 			"kernel=on|off, "
 			"rights=all|perf|none",
@@ -239,12 +223,5 @@ int unc_sim_options(struct unc_sim *sim, char **text, const char *node, struct u
 	if (sim->options.seeded && !sim->options.live)
 		return unc_fail(err, UNC_ERR_INVALID,
 				"simulated machine: seed= is for load=live, which is not given");
-	if (sim->told && sim->options.clock)
-		return unc_fail(
-			err, UNC_ERR_INVALID,
-			"simulated machine: with told= the clock moves by the file's lines: "
-			"clock= cannot be given");
-	if (sim->told)
-		sim->options.clock = SIM_CLOCK_STEP;
 	return 0;
 }

@@ -14,9 +14,6 @@
  * clock, and free-running counters that the events call clocks (aggregate=max) are not scaled.
  * All else is, occupancies too, so that a latency (occupancy / arrivals) stays what it was.
  *
- * Flows. What a row counts for a line that the machine is told of is in the row. Threshold and what
- * comes with it is not linear in the traffic: such a counter counts the load only.
- *
  * Threshold, invert, edge. With a threshold t the counter counts clocks in which the increment
  * is t or more. The increments of a unit are taken as independent from clock to clock and
  * geometric, cut off at the largest increment n of the event: P(X >= t) = q^t for t <= n, 0
@@ -53,11 +50,9 @@ static bool is_clock(const struct sim_type *type, double rate)
 	return rate > 0.99 * type->clock && rate < 1.01 * type->clock;
 }
 
-/* A cause of counts: traffic, of that in the tables, of the socket or of all of them; or lines of a
- * flow (1 + enum unc_flow), at which rates are counts per line, and all else stands still. */
+/* What there is of the traffic in the tables: of the socket, or of all of them. */
 struct traffic {
 	double own, shared;
-	unsigned flow;
 };
 
 static double loaded(const struct sim_block *block, const struct unc_tbl_rate *row,
@@ -68,9 +63,7 @@ static double loaded(const struct sim_block *block, const struct unc_tbl_rate *r
 	if (row->cxl && !block->sim->options.cxl)
 		return 0;
 	if (row->steady || is_clock(block->type, rate))
-		return traffic->flow ? 0 : rate;
-	if (traffic->flow)
-		return row->flow[traffic->flow - 1];
+		return rate;
 	return rate * (row->shared ? traffic->shared : traffic->own);
 }
 
@@ -239,9 +232,9 @@ static double reaches(double mean, uint32_t max, uint64_t threshold)
 	return power(low, threshold);
 }
 
-/* Applies threshold, invert and edge to a rate; clock: it is one at any load; flow: per line of one. */
+/* Applies threshold, invert and edge to a rate; clock: it is one at any load. */
 static double modified(const struct sim_block *block, uint64_t ctl, double rate, bool clock,
-		       bool flow, uint32_t max)
+		       uint32_t max)
 {
 	const struct sim_type *type = block->type;
 	const struct unc_tbl_field *reach = type->field[UNC_IS_THRESHOLD],
@@ -256,8 +249,6 @@ static double modified(const struct sim_block *block, uint64_t ctl, double rate,
 		rate *= 2;
 	if (!threshold)
 		return rate;
-	if (flow)
-		return 0;
 	threshold += (reach->flags & UNC_FIELD_EXCEEDS) != 0;
 	if (clock)
 		p = threshold == 1;
@@ -286,11 +277,11 @@ static double named_rate(const struct sim_block *block, const struct sim_counter
 	     !clock && (e = UNC_NEXT(table, event, type->row->events, e));)
 		clock = e->counter == number && e->aggregate == UNC_AGGREGATE_MAX;
 	if (row)
-		return clock && !traffic->flow ? row_rate(type, row) : loaded(block, row, traffic);
+		return clock ? row_rate(type, row) : loaded(block, row, traffic);
 	if (counter->ctl)
-		return traffic->flow ? 0 : type->clock;
+		return type->clock;
 	return own_share(name, number, 0) * type->clock *
-	       (clock        ? !traffic->flow
+	       (clock        ? 1
 		: type->link ? traffic->shared
 			     : traffic->own);
 }
@@ -317,17 +308,13 @@ static bool follows(const struct sim_block *block, const struct sim_counter *cou
 
 static struct traffic traffic_of(const struct sim_block *block, unsigned cause)
 {
-	unsigned phases = unc_sim_phases(block->sim);
-
-	if (cause >= phases)
-		return (struct traffic){.flow = cause - phases + 1};
 	return (struct traffic){unc_sim_factor(block, cause, false),
-				unc_sim_factor(block, cause, true), 0};
+				unc_sim_factor(block, cause, true)};
 }
 
 static void select_named(const struct sim_block *block, struct sim_counter *counter)
 {
-	for (unsigned i = 0; i < unc_sim_causes(block->sim); i++) {
+	for (unsigned i = 0; i < unc_sim_phases(block->sim); i++) {
 		struct traffic traffic = traffic_of(block, i);
 
 		counter->raw[i] = counter->selected[i] = named_rate(block, counter, &traffic);
@@ -336,7 +323,7 @@ static void select_named(const struct sim_block *block, struct sim_counter *coun
 
 void unc_sim_select(struct sim_block *block, struct sim_counter *counter)
 {
-	static const struct traffic full = {1, 1, 0};
+	static const struct traffic full = {1, 1};
 	const struct sim_counter *lead = &block->counter[0];
 	uint64_t ctl, counted;
 
@@ -351,14 +338,13 @@ void unc_sim_select(struct sim_block *block, struct sim_counter *counter)
 		counted = lead->ctl->value;
 	bool clock = is_clock(block->type, selected_rate(block, counted, &full));
 	uint32_t max = max_increment(block, counted);
-	for (unsigned i = 0; i < unc_sim_causes(block->sim); i++) {
+	for (unsigned i = 0; i < unc_sim_phases(block->sim); i++) {
 		struct traffic traffic = traffic_of(block, i);
 
 		if (!follow)
 			counter->raw[i] = selected_rate(block, ctl, &traffic);
 		else
 			counter->raw[i] = unc_sim_enabled(block, lead) ? lead->raw[i] : 0;
-		counter->selected[i] =
-			modified(block, ctl, counter->raw[i], clock, traffic.flow, max);
+		counter->selected[i] = modified(block, ctl, counter->raw[i], clock, max);
 	}
 }

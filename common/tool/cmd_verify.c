@@ -1,56 +1,709 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command verify: which checks there are, in which order, and their report. */
+/* The command verify: what is counted while `uncore traffic`, or a program of the user's, moves a known
+ * number of bytes. What must be counted, and what readings say of it, is in verdict.c. */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "record.h"
-#include "verify.h"
+#include "verdict.h"
 
-/* ---- the checks */
+enum { BEFORE, DURING, AFTER, LOOKS, MOST_UNITS = 512, MOST_NODES = 8, MOST_CLOCKS = 64 };
+static const double seconds = 0.25; /* of a flow, and before and behind it */
 
-static void run_checks(struct verify *v)
+/* What is moved: by CPUs of a socket, in the memory of a socket. */
+struct flow {
+	enum traffic_kind kind;
+	int from, home;
+	int node; /* NUMA node of that memory; -1: all of the socket's */
+};
+
+struct finding {
+	const char *class; /* "clocks" */
+	char *check, *expected, *measured, *reason;
+	int is; /* as of a verdict */
+};
+
+struct verify {
+	const struct args *args;
+	struct unc_platform *platform;
+	int sockets;
+	char *why;        /* the sentence of the last thing that could not be had */
+	struct flow flow; /* of the program that runs */
+	pid_t mover;      /* 0: none */
+	FILE *to, *from;  /* it */
+	double others[2]; /* what others moved before and after memory was last read, as a share */
+	struct finding *finding;
+	size_t n;
+};
+
+/* What is counted in one session: units or sockets, before, during and after a flow. */
+struct counted {
+	struct place {
+		int socket, index;
+		double value[LOOKS], seconds[LOOKS];
+		char *why;
+	} * place;
+	size_t n;
+	double bytes;
+};
+
+/* ---- signals wait, and are looked for: everything is put back on the way out */
+
+static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+enum { N_ENDS = sizeof(ends) / sizeof(ends[0]) };
+
+static void block_signals(void)
 {
-	/* What a stop leaves comes first: else what the others leave would be what was found. */
-	static void (*const checks[])(struct verify *) = {
-		verify_restored, verify_clocks, verify_counters, verify_rows,
-		verify_filters,  verify_nodes,  verify_killed,
-	};
+	struct sigaction action;
+	sigset_t set;
 
-	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]) && !verify_stopped(); i++)
-		checks[i](v);
+	sigemptyset(&set);
+	for (size_t i = 0; i < N_ENDS; i++)
+		if (sigaction(ends[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+			sigaddset(&set, ends[i]); /* unless ignored, as under nohup */
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+/* The one that asks to end; 0: none does. */
+static int stopped(void)
+{
+	sigset_t waiting;
+
+	for (size_t i = 0; sigpending(&waiting) == 0 && i < N_ENDS; i++)
+		if (sigismember(&waiting, ends[i]))
+			return ends[i];
+	return 0;
+}
+
+/* ---- findings */
+
+/* v->why is this; false. */
+static bool fail(struct verify *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool fail(struct verify *v, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	char *text = must_format(format, args);
+	va_end(args);
+	free(v->why);
+	v->why = text;
+	return false;
+}
+
+static char *amount(double value, const char *unit)
+{
+	char buf[CELL_MAX];
+
+	if (unit[0] == '%')
+		return must_print("%.4g %%", 100 * value);
+	return must_print("%s", strcmp(unit, "bytes") == 0 ? scaled(buf, value, "B")
+							   : with_unit(buf, value, unit));
+}
+
+/* A finding, which gets `check` and frees `doubt`, the rows of tables that would be wrong. */
+static void find(struct verify *v, const char *class, char *check, const struct row *row,
+		 const struct reading *reading, char *doubt)
+{
+	struct verdict verdict = verify_judge(row, reading);
+	struct finding f = {.class = class, .check = check, .is = verdict.is};
+
+	if (verdict.is == NOT_JUDGED) {
+		f.reason = must_print("%s", verdict.why);
+	} else {
+		char *least = amount(fmax(verdict.least, 0), row->unit),
+		     *most = amount(verdict.most, row->unit);
+
+		f.expected = must_print("%s to %s", least, most);
+		f.measured = amount(verdict.value, row->unit);
+		if (verdict.is == WRONG)
+			f.reason = must_print("%s; in doubt: %s", row->means, doubt);
+		free(least);
+		free(most);
+	}
+	free(doubt);
+	v->finding = must_grow(v->finding, v->n, sizeof(*v->finding));
+	v->finding[v->n++] = f;
 	if (isatty(STDERR_FILENO))
-		fputs("\r\033[K", stderr);
+		fprintf(stderr, "\r\033[K%zu checks: %.60s", v->n, check);
+}
+
+/* It cannot be counted, or moved: as v->why says. */
+static void find_none(struct verify *v, const char *class, char *check)
+{
+	find(v, class, check, &verify_clock, &(struct reading){.why = v->why}, NULL);
+}
+
+/* ---- the program that moves bytes: one for each flow, which tells when its buffer is there */
+
+static void end_mover(struct verify *v)
+{
+	if (!v->mover)
+		return;
+	fclose(v->to);
+	fclose(v->from);
+	kill(v->mover, SIGTERM);
+	waitpid(v->mover, NULL, 0);
+	v->mover = 0;
+}
+
+/* "0,1": the NUMA nodes of a socket, or the one. */
+static char *nodes_of(const struct verify *v, int socket, int only)
+{
+	const struct unc_node *node;
+	char *list = NULL;
+
+	for (size_t i = 0; (node = unc_node_get(v->platform, i)); i++)
+		if (node->socket == socket && (only < 0 || only == node->number))
+			list = must_add(list, "%s%d", list ? "," : "", node->number);
+	return list;
+}
+
+static void run_mover(const struct verify *v, const struct flow *flow, int in, int out)
+{
+	char *from = nodes_of(v, flow->from, -1), *home = nodes_of(v, flow->home, flow->node);
+	char *own[] = {"uncore", "traffic"}, *theirs[] = {"sh", "-c", NULL, "traffic"};
+	char *argv[16];
+	size_t n = 0;
+	sigset_t none;
+
+	theirs[2] = must_print("exec %s \"$@\"", v->args->traffic);
+	for (size_t i = 0; i < (v->args->traffic ? 4 : 2); i++)
+		argv[n++] = v->args->traffic ? theirs[i] : own[i];
+	argv[n++] = "--wait";
+	if (flow->kind == DEVICE) {
+		argv[n++] = must_print("--device=%s", v->args->device);
+	} else if (from && home) {
+		argv[n++] = must_print("--from=%s", from);
+		argv[n++] = must_print("--memory=%s", home);
+	}
+	if (flow->kind == WRITES)
+		argv[n++] = "--writes";
+	argv[n] = NULL;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	dup2(in, STDIN_FILENO);
+	dup2(out, STDOUT_FILENO);
+	execv(v->args->traffic ? "/bin/sh" : "/proc/self/exe", argv);
+	printf("not cannot run it: %s\n", strerror(errno));
+	fflush(stdout);
+	_exit(1);
+}
+
+/* "ready", "moved BYTES SECONDS", "not WHY": false, with v->why. */
+static bool hear(struct verify *v, char line[256])
+{
+	if (!fgets(line, 256, v->from))
+		return fail(v, "the program that moves bytes has ended");
+	line[strcspn(line, "\n")] = '\0';
+	return strncmp(line, "not ", 4) != 0 || fail(v, "%s", line + 4);
+}
+
+/* Whether such a flow can be made: then its buffer is there. */
+static bool start_mover(struct verify *v, const struct flow *flow)
+{
+	const char *root = getenv("UNCORE_SYSROOT");
+	int in[2], out[2];
+	char line[256];
+
+	if (flow->kind == IDLE || (v->mover && memcmp(flow, &v->flow, sizeof(*flow)) == 0))
+		return true;
+	end_mover(v);
+	if (!v->args->traffic && root && *root && strcmp(root, "/") != 0)
+		return fail(v, "UNCORE_SYSROOT is another machine than the one that could move "
+			       "bytes");
+	if (unc_platform_cpu(v->platform)->family == 0x20)
+		return fail(v, "there is no traffic for an Itanium");
+	if (flow->kind == DEVICE && !v->args->device)
+		return fail(v, "--device names no disk to be read");
+	if (flow->kind != DEVICE && v->sockets > 1 && !unc_node_get(v->platform, 0))
+		return fail(v, "the kernel does not tell which memory is the socket's");
+	if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0)
+		return fail(v, "%s", strerror(errno));
+	fflush(stdout);
+	if ((v->mover = fork()) == 0)
+		run_mover(v, flow, in[0], out[1]);
+	close(in[0]);
+	close(out[1]);
+	v->to = fdopen(in[1], "w");
+	v->from = fdopen(out[0], "r");
+	v->flow = *flow;
+	if (hear(v, line) && strcmp(line, "ready") == 0)
+		return true;
+	end_mover(v);
+	return false;
+}
+
+/* Moves, or lets time pass. */
+static bool move(struct verify *v, const struct flow *flow, double duration, double *bytes)
+{
+	const struct timespec ts = {(time_t)duration, (long)(fmod(duration, 1) * 1e9)};
+	char line[256];
+
+	*bytes = 0;
+	if (flow->kind == IDLE) {
+		nanosleep(&ts, NULL);
+		return true;
+	}
+	fprintf(v->to, "%.3f\n", duration);
+	fflush(v->to);
+	return hear(v, line) && (sscanf(line, "moved %lf", bytes) == 1 ||
+				 fail(v, "the program that moves bytes says '%.100s'", line));
+}
+
+/* ---- counting */
+
+static void take(struct unc_session *s, int id, struct unc_value *const look[LOOKS],
+		 struct place *place)
+{
+	struct unc_item item = {.size = sizeof(item)};
+	const struct unc_value *x = &look[DURING][id];
+
+	unc_session_item(s, id, &item);
+	bool rate = item.metric && strcmp(item.metric->unit, "bytes_per_second") == 0;
+
+	*place = (struct place){.socket = item.at.socket, .index = item.at.index};
+	for (int k = BEFORE; k < LOOKS; k++) {
+		double share = look[k][id].interval_share;
+
+		place->seconds[k] = share > 0 ? look[k][id].interval_seconds / share : NAN;
+		place->value[k] = look[k][id].interval * (rate ? place->seconds[k] : 1);
+	}
+	if (!(x->flags & UNC_VALUE_VALID))
+		place->why = must_print("%s", unc_session_reason(s, id));
+	else if (x->flags & UNC_VALUE_PARTIAL)
+		place->why = must_print("without %s", unc_session_partial(s, id));
+}
+
+static bool run_session(struct verify *v, struct unc_session *s, const struct flow *flow,
+			struct counted *out)
+{
+	static const struct flow idle = {IDLE, 0, 0, -1};
+	struct unc_value *look[LOOKS];
+	double bytes, while_ = seconds * unc_session_passes(s);
+	int rc = unc_session_turns(s, 10);
+	bool moved = true;
+
+	rc = rc < 0 ? rc : unc_session_start(s);
+	for (int k = BEFORE; k < LOOKS; k++)
+		look[k] = must_alloc(NULL, out->n, sizeof(*look[k]));
+	for (int k = BEFORE; k < LOOKS && rc == 0 && moved; k++) {
+		if (k == DURING || flow->kind != IDLE)
+			moved = move(v, k == DURING ? flow : &idle, while_, &bytes);
+		out->bytes += k == DURING ? bytes : 0;
+		if (moved)
+			rc = unc_session_read(s, look[k], out->n, sizeof(*look[k]));
+	}
+	if (rc < 0)
+		fail(v, "%s", unc_session_error(s));
+	out->place = must_alloc(NULL, out->n, sizeof(*out->place));
+	for (size_t i = 0; i < out->n && rc == 0 && moved; i++)
+		take(s, (int)i, look, &out->place[i]);
+	for (int k = BEFORE; k < LOOKS; k++)
+		free(look[k]);
+	return rc == 0 && moved;
+}
+
+static void forget(struct counted *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		free(c->place[i].why);
+	free(c->place);
+	*c = (struct counted){.n = 0};
+}
+
+/* Counts one text at all its places. false: it could not be, with v->why. Ends with forget(). */
+static bool count(struct verify *v, const struct flow *flow, const char *text, unsigned per,
+		  struct counted *out)
+{
+	struct unc_session *s = NULL;
+	int first;
+	bool done = false;
+
+	*out = (struct counted){.n = 0};
+	if (stopped())
+		return fail(v, "a signal ended it");
+	if (!start_mover(v, flow))
+		return false;
+	if (unc_session_new(v->platform, UNC_SESSION_ROTATE, &s) < 0)
+		fail(v, "%s", unc_platform_error(v->platform));
+	else if (unc_session_add_each(s, text, per, &first, &out->n) < 0)
+		fail(v, "%s", unc_session_error(s));
+	else
+		done = run_session(v, s, flow, out);
+	unc_session_free(s);
+	if (!done)
+		forget(out);
+	return done;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* What was counted at a socket, for a judge; value: room for its units. */
+static struct reading read_socket(const struct counted *c, int socket, double value[MOST_UNITS])
+{
+	struct reading r = {.value = value, .bytes = c->bytes};
+
+	for (size_t i = 0; i < c->n && r.n < MOST_UNITS; i++) {
+		const struct place *p = &c->place[i];
+
+		if (p->socket != socket)
+			continue;
+		r.why = p->why ? p->why : r.why;
+		r.seconds = p->seconds[DURING];
+		for (int k = 0; k < 2; k++)
+			r.others[k] = p->value[2 * k] / p->seconds[2 * k] * r.seconds / c->bytes;
+		value[r.n++] = p->value[DURING];
+	}
+	qsort(value, r.n, sizeof(*value), compare);
+	return r;
+}
+
+/* ---- metrics, and the units of what they are made of */
+
+static const char *need(const struct verify *v, const char *metric, size_t i)
+{
+	size_t index;
+
+	return unc_metric_find(v->platform, metric, &index, NULL) == 0
+		       ? unc_metric_need(v->platform, index, i)
+		       : NULL;
+}
+
+/* "imc.CAS_COUNT:RD (events) and memory_read_bytes (metrics.tbl)" */
+static char *doubtful(const struct verify *v, const char *metric)
+{
+	char *list = NULL;
+	const char *event;
+
+	for (size_t i = 0; (event = need(v, metric, i)); i++)
+		list = must_list(list, event);
+	return must_add(list, "%s%s (metrics.tbl)", list ? " (events) and " : "", metric);
+}
+
+static char *name_of(const struct row *row, const char *text, const struct flow *flow, int socket)
+{
+	if (row->of == UNITS)
+		return must_print("units of %s on socket %d, the one that is farthest off", text,
+				  socket);
+	if (row->kind == DEVICE)
+		return must_print("%s of socket %d while a device writes", text, socket);
+	return must_print("%s of socket %d while socket %d %s memory of %d", text, socket,
+			  flow->from, row->kind == READS ? "reads" : "writes", flow->home);
+}
+
+static bool is_at(const struct row *row, const struct flow *flow, int socket)
+{
+	return row->at == FROM   ? socket == flow->from
+	       : row->at == HOME ? socket == flow->home
+				 : socket != flow->from && socket != flow->home;
+}
+
+/* A row by what was counted; NULL: nothing could be. */
+static void judge(struct verify *v, const struct row *row, const char *text,
+		  const struct flow *flow, const struct counted *c)
+{
+	double value[MOST_UNITS];
+
+	for (int s = 0; s < v->sockets; s++) {
+		struct reading r = {.why = v->why};
+
+		if (!is_at(row, flow, s))
+			continue;
+		if (c)
+			r = read_socket(c, s, value);
+		if (c && row->of == LINES)
+			for (int k = 0; k < 2; k++)
+				r.others[k] *= 64;
+		if (c && strcmp(text, "memory_read_bytes") == 0 && s == flow->home)
+			memcpy(v->others, r.others, sizeof(v->others));
+		if (row->of == RATIO || row->of == VALUE)
+			memcpy(r.others, v->others, sizeof(r.others));
+		find(v, row->of == UNITS ? "units" : "metrics", name_of(row, text, flow, s), row,
+		     &r,
+		     row->of == UNITS ? must_print("%s (events), its units (units.tbl)", text)
+				      : doubtful(v, row->name));
+	}
+}
+
+static bool is_of(const struct row *row, const struct flow *flow)
+{
+	return row->kind == flow->kind && row->remote == (flow->from != flow->home);
+}
+
+/* What is counted once serves all rows of its metric. */
+static void run_flow(struct verify *v, const struct flow *flow)
+{
+	const struct row *end = verify_rows + verify_n_rows;
+	struct counted c;
+	const char *event;
+
+	for (const struct row *row = verify_rows; row < end && !stopped(); row++) {
+		const struct row *first = verify_rows;
+
+		while (!is_of(first, flow) || strcmp(first->name, row->name) != 0 ||
+		       first->of == UNITS)
+			if (++first == end)
+				break;
+		if (!is_of(row, flow))
+			continue;
+		for (size_t i = 0; row->of == UNITS && (event = need(v, row->name, i)); i++) {
+			judge(v, row, event, flow,
+			      count(v, flow, event, UNC_EACH_UNIT, &c) ? &c : NULL);
+			forget(&c);
+		}
+		if (row->of == UNITS || first != row)
+			continue;
+		bool done = count(v, flow, row->name, UNC_EACH_SOCKET, &c);
+
+		for (const struct row *k = row; k < end; k++)
+			if (is_of(k, flow) && k->of != UNITS && strcmp(k->name, row->name) == 0)
+				judge(v, k, row->name, flow, done ? &c : NULL);
+		forget(&c);
+	}
+}
+
+static void check_metrics(struct verify *v)
+{
+	static const char *const unmoved[] = {"pcie_read_bytes", "pcie_outbound_read_bytes",
+					      "pcie_outbound_write_bytes", "cxl_read_bytes",
+					      "cxl_write_bytes"};
+
+	for (enum traffic_kind kind = READS; kind <= DEVICE; kind++)
+		for (int s = 0; s < v->sockets; s++) {
+			int next = (s + 1) % v->sockets;
+
+			run_flow(v, &(struct flow){kind, s, s, -1});
+			if (next != s && kind != DEVICE)
+				run_flow(v, &(struct flow){kind, s, next, -1});
+		}
+	fail(v, "nothing here moves a known number of bytes from memory to a device, between cores "
+		"and devices, or to CXL memory");
+	for (size_t i = 0; i < sizeof(unmoved) / sizeof(unmoved[0]); i++)
+		find_none(v, "metrics", must_print("%s", unmoved[i]));
+	fail(v, "there is one socket");
+	if (v->sockets == 1)
+		find_none(v, "metrics", must_print("remote memory and links"));
+}
+
+/* ---- clocks */
+
+/* Such reads on socket 0 as can be made: a package that sleeps stops its clocks. */
+static struct flow some_flow(struct verify *v)
+{
+	struct flow flow = {READS, 0, 0, -1};
+
+	if (!start_mover(v, &flow))
+		flow.kind = IDLE;
+	return flow;
+}
+
+/* An event that counts the clock of a unit that is here, at or behind *index; NULL: there is none. */
+static const struct unc_event *next_clock(struct verify *v, size_t *index)
+{
+	const struct unc_event *e;
+	const struct unc_type *t;
+
+	for (; (e = unc_event_get(v->platform, *index)); ++*index) {
+		if (e->aggregate != UNC_AGGREGATE_MAX || e->needs_umask ||
+		    !(strcasestr(e->name, "CLOCKTICKS") || strstr(e->name, "CLK")))
+			continue;
+		for (size_t i = 0; (t = unc_type_get(v->platform, i)); i++)
+			if (strcmp(t->name, e->type) == 0 && t->units > 0)
+				return e;
+	}
+	return NULL;
+}
+
+/* A fixed or free-running counter beside a programmed one: one clock, or its half. */
+static void judge_pair(struct verify *v, const struct unc_event *a, const struct counted *ca,
+		       const struct unc_event *b, const struct counted *cb, int socket)
+{
+	double va[MOST_UNITS], vb[MOST_UNITS], two[2];
+	struct reading ra = read_socket(ca, socket, va), rb = read_socket(cb, socket, vb);
+
+	if (ra.n && rb.n) {
+		two[0] = va[ra.n / 2] / ra.seconds;
+		two[1] = vb[rb.n / 2] / rb.seconds;
+		two[1] *= two[0] / two[1] > 1.4 ? 2 : two[0] / two[1] < 0.7 ? 0.5 : 1;
+	}
+	find(v, "clocks", must_print("%s against %s on socket %d", a->spec, b->spec, socket),
+	     &verify_pair,
+	     &(struct reading){
+		     .value = two, .n = ra.n && rb.n ? 2 : 0, .why = ra.why ? ra.why : rb.why},
+	     must_print("%s, %s (events)", a->spec, b->spec));
+}
+
+static void check_clocks(struct verify *v)
+{
+	const struct unc_event *event[MOST_CLOCKS], *e;
+	struct counted c[MOST_CLOCKS];
+	struct flow awake = some_flow(v);
+	double value[MOST_UNITS];
+	size_t n = 0;
+
+	for (size_t i = 0; n < MOST_CLOCKS && (e = next_clock(v, &i)); i++) {
+		bool done = count(v, &awake, e->spec, UNC_EACH_UNIT, &c[n]);
+
+		for (int s = 0; s < v->sockets; s++) {
+			struct reading r = {.why = v->why};
+
+			if (done)
+				r = read_socket(&c[n], s, value);
+			find(v, "clocks", must_print("%s on socket %d, by wall time", e->spec, s),
+			     &verify_clock, &r, must_print("the code of %s (events)", e->spec));
+			find(v, "units",
+			     must_print("units of %s on socket %d, the one that is farthest off",
+					e->spec, s),
+			     &verify_units, &r, must_print("the units of %s (units.tbl)", e->type));
+		}
+		if (done)
+			event[n++] = e;
+	}
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < n && event[i]->free_running; k++)
+			for (int s = 0; s < v->sockets && !event[k]->free_running; s++)
+				if (strcmp(event[i]->type, event[k]->type) == 0)
+					judge_pair(v, event[i], &c[i], event[k], &c[k], s);
+	while (n > 0)
+		forget(&c[--n]);
+}
+
+/* ---- nodes of a socket: which units traffic bound to each of them shows at */
+
+/* The node that has made a unit count four fifths at least; -1: none. */
+static int node_at(const struct counted *c, int nodes, size_t place)
+{
+	double sum = 0;
+	int most = 0;
+
+	for (int node = 0; node < nodes; node++) {
+		sum += c[node].place[place].value[DURING];
+		if (c[node].place[place].value[DURING] > c[most].place[place].value[DURING])
+			most = node;
+	}
+	return sum > 0 && c[most].place[place].value[DURING] > 0.8 * sum ? most : -1;
+}
+
+/* As many units see traffic of each node alone, and a line for the site's file says which. */
+static void judge_nodes(struct verify *v, const char *event, const struct counted *c, int nodes,
+			int socket)
+{
+	char *line = must_print("for site.tbl: nodes unit=%.*s clusters=", (int)strcspn(event, "."),
+				event);
+	double count[MOST_NODES] = {0}, units = 0;
+	bool even = true;
+
+	for (size_t i = 0; i < c->n; i++) {
+		int node = c->place[i].socket == socket ? node_at(c, nodes, i) : -1;
+
+		if (c->place[i].socket != socket)
+			continue;
+		line = node < 0 ? must_add(line, "%s-", units > 0 ? "," : "")
+				: must_add(line, "%s%d", units > 0 ? "," : "", node);
+		units++;
+		count[node < 0 ? 0 : node] += node >= 0;
+	}
+	for (int node = 0; node < nodes; node++)
+		even = even && count[node] == count[0] && count[0] > 0;
+	find(v, "nodes",
+	     must_print("units of %s on socket %d, by the node whose traffic they see", event,
+			socket),
+	     &verify_pair, &(struct reading){.value = (double[]){even, 1}, .n = 2},
+	     must_print("which units belong to which node"));
+	line = must_add(line, " socket=%d", socket);
+	if (even)
+		v->finding[v->n - 1].reason = line;
+	else
+		free(line);
+}
+
+static void check_nodes(struct verify *v)
+{
+	const struct unc_node *node;
+	const char *event;
+
+	for (int s = 0; s < v->sockets; s++)
+		for (size_t i = 0; (event = need(v, "memory_read_bytes", i)) && !stopped(); i++) {
+			struct counted c[MOST_NODES];
+			int nodes = 0;
+			bool done = true;
+
+			for (size_t k = 0; done && (node = unc_node_get(v->platform, k)); k++)
+				if (node->socket == s && node->cluster >= 0 && nodes < MOST_NODES)
+					done = count(v, &(struct flow){READS, s, s, node->number},
+						     event, UNC_EACH_UNIT, &c[nodes++]);
+			if (done && nodes > 1)
+				judge_nodes(v, event, c, nodes, s);
+			else if (!done)
+				find_none(
+					v, "nodes",
+					must_print("units of %s on socket %d, by node", event, s));
+			while (nodes > 0)
+				forget(&c[--nodes]);
+		}
 }
 
 /* ---- the report */
 
 static const char *const verdicts[] = {
 	[RIGHT] = "right", [WRONG] = "wrong", [NOT_JUDGED] = "not judged"};
-
-static const struct column finding_columns[] = {
+static const struct column columns[] = {
 	{CELL("verdict", "VERDICT")},   {CELL("expected", "EXPECTED")},
 	{CELL("measured", "MEASURED")}, {FOLD("check", "CHECK")},
 	{BELOW("reason", "-> ")},       {0}};
 
-static void put_findings(const struct verify *v, struct record *r, const char *key)
+/* brief: without those that are right, and have nothing more to say. */
+static void put_findings(const struct verify *v, struct record *r, const char *key, bool brief)
 {
-	record_list(r, key, finding_columns);
-	for (size_t i = 0; i < v->n; i++) {
-		const struct finding *f = &v->finding[i];
-
+	record_list(r, key, columns);
+	for (const struct finding *f = v->finding; f < v->finding + v->n; f++) {
+		if (brief && f->is == RIGHT && !f->reason)
+			continue;
 		record_row(r);
 		record_text(r, "check", f->check);
 		record_known(r, "expected", f->expected ? f->expected : "");
 		record_known(r, "measured", f->measured ? f->measured : "");
-		record_text(r, "verdict", verdicts[f->verdict]);
+		record_text(r, "verdict", verdicts[f->is]);
 		record_known(r, "reason", f->reason ? f->reason : "");
 	}
 	record_end(r);
+}
+
+/* "62 of 62 clocks": those that are right, by their class. */
+static void put_classes(const struct verify *v, struct record *r)
+{
+	static const char *const class[] = {"clocks", "units", "metrics", "nodes"};
+
+	const char *before = "\n";
+
+	for (size_t i = 0; i < sizeof(class) / sizeof(class[0]); i++) {
+		size_t all = 0, right = 0;
+
+		for (const struct finding *f = v->finding; f < v->finding + v->n; f++) {
+			all += strcmp(f->class, class[i]) == 0;
+			right += strcmp(f->class, class[i]) == 0 && f->is == RIGHT;
+		}
+		if (!all)
+			continue;
+		record_line(r, "%s%zu of %zu %s are right", before, right, all, class[i]);
+		before = "";
+	}
 }
 
 /* "msr, mmio": the methods that serve units. */
@@ -65,8 +718,7 @@ static char *methods_of(const struct verify *v)
 	return list ? list : must_print("none");
 }
 
-/* Into the file that was opened: what somebody else needs to judge the findings; not which machine it
- * was. */
+/* What somebody else needs to judge the findings; not which machine it was. */
 static int write_file(const struct verify *v, const struct args *args, int fd)
 {
 	struct args json = {.json = true};
@@ -87,7 +739,7 @@ static int write_file(const struct verify *v, const struct args *args, int fd)
 	record_text(&r, "architecture", kernel.machine);
 	record_text(&r, "version", unc_version());
 	record_text(&r, "access", methods);
-	put_findings(v, &r, "checks");
+	put_findings(v, &r, "checks", false);
 	record_close(&r);
 	free(methods);
 	return fclose(r.out) == 0 ? EXIT_SUCCESS
@@ -96,48 +748,24 @@ static int write_file(const struct verify *v, const struct args *args, int fd)
 
 static int report(const struct verify *v, const struct args *args, int fd)
 {
-	size_t count[3] = {0};
+	bool wrong = false;
 	struct record r;
 
 	for (size_t i = 0; i < v->n; i++)
-		count[v->finding[i].verdict]++;
+		wrong |= v->finding[i].is == WRONG;
 	record_start(&r, args, v->platform);
-	put_findings(v, &r, NULL);
-	record_line(&r, "\n%zu right, %zu wrong, %zu not judged", count[RIGHT], count[WRONG],
-		    count[NOT_JUDGED]);
+	put_findings(v, &r, NULL, !args->json && !args->verbose);
+	put_classes(v, &r);
 	int rc = fd >= 0 ? write_file(v, args, fd) : EXIT_SUCCESS;
 
 	if (fd >= 0 && rc == EXIT_SUCCESS)
 		record_line(&r, "\n%s: reports go to %s.", args->output, UNC_REPORT_TO);
-	return count[WRONG] ? EXIT_FAILURE : rc;
+	return wrong ? EXIT_FAILURE : rc;
 }
 
-/* ---- the machine */
-
-/* A simulated machine is opened so that it can be told what is moved. */
-static int open_machine(struct verify *v, const struct args *args)
+static void close_all(struct verify *v)
 {
-	const char *sim = getenv("UNCORE_SIM");
-	int *fd = must_alloc(NULL, 1, sizeof(*fd));
-	char *told = sim && *sim ? verify_told_machine(sim, fd) : NULL;
-
-	v->args = args;
-	v->mover = told ? &verify_told : &verify_load;
-	v->of_mover = told ? fd : NULL;
-	if (told)
-		setenv("UNCORE_SIM", told, 1);
-	else
-		free(fd);
-	free(told);
-	int rc = open_platform(args, OPEN_MACHINE, &v->platform);
-
-	if (rc == ARGS_OK)
-		v->sockets = unc_platform_sockets(v->platform);
-	return rc;
-}
-
-static void close_machine(struct verify *v)
-{
+	end_mover(v);
 	for (size_t i = 0; i < v->n; i++) {
 		free(v->finding[i].check);
 		free(v->finding[i].expected);
@@ -146,26 +774,35 @@ static void close_machine(struct verify *v)
 	}
 	free(v->finding);
 	free(v->why);
-	v->mover->end(v);
 	unc_platform_close(v->platform);
 }
 
 int cmd_verify(struct unc_platform *none, const struct args *args)
 {
-	struct verify v = {.platform = none};
+	struct verify v = {.args = args, .platform = none};
 	int rc, fd = -1;
 
 	if (args->output && strcmp(args->output, "-") == 0)
 		return bad_input("verify: option '-o' needs a file, not '-'; -j is on stdout");
 	if (args->output && (fd = open(args->output, O_WRONLY | O_CREAT | O_TRUNC, 0666)) < 0)
 		return failure("cannot write '%s': %s", args->output, strerror(errno));
-	verify_block_signals();
-	rc = open_machine(&v, args);
+	block_signals();
+	rc = open_platform(args, OPEN_MACHINE, &v.platform);
 	if (rc == ARGS_OK) {
-		run_checks(&v);
-		rc = verify_stopped() ? BY_SIGNAL + verify_stopped() : report(&v, args, fd);
+		v.sockets = unc_platform_sockets(v.platform);
+		if (unc_platform_simulated(v.platform)) {
+			fail(&v, "a simulated machine counts by the tables that are to be checked");
+			find_none(&v, "metrics", must_print("all"));
+		} else {
+			check_clocks(&v);
+			check_metrics(&v);
+			check_nodes(&v);
+		}
+		if (isatty(STDERR_FILENO))
+			fputs("\r\033[K", stderr);
+		rc = stopped() ? BY_SIGNAL + stopped() : report(&v, args, fd);
 	}
-	close_machine(&v);
+	close_all(&v);
 	if (fd >= 0)
 		close(fd);
 	return rc;

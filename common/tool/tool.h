@@ -26,7 +26,8 @@ enum group {
 	WATCH = 32,
 	VALUES = 64,
 	VERIFY = 128,
-	RAW = 256
+	RAW = 256,
+	TRAFFIC = 512
 };
 
 /* What -e, -m and -g ask for, in the order given. */
@@ -45,9 +46,12 @@ struct args {
 	bool per_socket, per_unit, per_node, per_device, json_lines;
 	bool force, values;
 	const char *interval, *duration, *repeat, *number;
-	const char *separator; /* NULL: text for people, or JSON */
-	const char *output;    /* file; NULL: stdout */
-	const char *device;    /* of verify: a disk; NULL: none */
+	const char *separator;     /* NULL: text for people, or JSON */
+	const char *output;        /* file; NULL: stdout */
+	const char *device;        /* of verify and traffic: a disk; NULL: none */
+	const char *traffic;       /* of verify: the program that moves bytes; NULL: our own */
+	const char *from, *memory; /* of traffic: NUMA nodes */
+	bool writes, wait;
 	struct wish *wish;
 	size_t wishes;
 
@@ -93,6 +97,7 @@ int cmd_top(struct unc_platform *, const struct args *);
 int cmd_groups(struct unc_platform *, const struct args *);
 int cmd_counters(struct unc_platform *, const struct args *);
 int cmd_release(struct unc_platform *, const struct args *);
+int cmd_traffic(struct unc_platform *, const struct args *);
 int cmd_verify(struct unc_platform *, const struct args *);
 int cmd_doctor(struct unc_platform *, const struct args *);
 int cmd_gather(struct unc_platform *, const struct args *);

@@ -71,14 +71,25 @@ static const struct command commands[] = {
 	 "writes."},
 	{"verify", cmd_verify, OPEN_NOTHING, REPORT | MACHINE | VERIFY, 0, 0, false, "",
 	 "check the counts of this machine against known memory traffic",
-	 "For about a minute a thread on each core reads a known number of bytes, and writes it "
-	 "past the caches, in the memory of each socket and over the links; monitors are "
-	 "programmed as by stat, and put back, after Ctrl-C too. It takes a tenth of the free "
-	 "memory at most. Each check shows what was expected, what was measured, and the verdict: "
-	 "right, wrong, or not judged and why; behind each -> is what it would mean, and which row "
-	 "of the tables is in doubt. What others move is measured first and taken off. The exit "
-	 "status is 1 if anything is wrong. A simulated machine is told what would have been "
-	 "moved."},
+	 "For a minute or two 'uncore traffic' reads a known number of bytes, and writes it past "
+	 "the "
+	 "caches, in the memory of each socket and over the links; monitors are programmed as by "
+	 "stat, "
+	 "and put back, after Ctrl-C too. Shown are the checks that are not right, with what was "
+	 "expected, what was measured, and behind -> what it would mean and which row of the "
+	 "tables is "
+	 "in doubt, or why it is not judged; of those that are right how many there are, or with "
+	 "-v "
+	 "all of them. What others move is measured before and after, and taken off. The exit "
+	 "status "
+	 "is 1 if anything is wrong. A simulated machine is not judged: its rates come from the "
+	 "tables."},
+	{"traffic", cmd_traffic, OPEN_NOTHING, TRAFFIC, 0, 0, false, "",
+	 "move a known number of bytes: reads or writes of memory, or of a disk",
+	 "A thread on each core of some NUMA nodes loads from a buffer that is far larger than the "
+	 "LLC, or stores past the caches. Printed is 'moved BYTES SECONDS'. The buffer takes a "
+	 "tenth "
+	 "of the free memory at most."},
 	{"cpus", cmd_cpus, OPEN_ANY_TABLES, REPORT, 0, 0, false, "", "list the supported CPUs", ""},
 	{"units", cmd_units, OPEN_TABLES, REPORT | CPU | MACHINE, 0, 0, false, "",
 	 "list the units of this machine, how they are read, and why one cannot be read",

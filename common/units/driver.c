@@ -31,21 +31,8 @@ static bool is_claimed(const struct unc_units *s, const struct unc_instance *u)
 	return false;
 }
 
-/* A counter that was chosen needs registers, and the unit is served by the kernel alone. */
-static int fail_registers(struct unc_units *s, uint32_t instance, struct unc_error *err)
-{
-	const struct unc_slot *slot = &s->slot[s->wanted[instance].head];
-	struct unc_error why = {0};
-
-	unc_platform_methods(s->platform, instance, &slot->code, NULL, &why);
-	return unc_fail(err, UNC_ERR_UNAVAILABLE,
-			"%s: an event whose counter is chosen needs the registers of %s: %s",
-			slot->name, unc_unit_name(s, &s->platform->instances.unit[instance]).text,
-			why.text);
-}
-
 /* *unloaded: its driver is not there any more, so registers count. */
-static int choose(struct unc_units *s, uint32_t instance, bool *unloaded, struct unc_error *err)
+static void choose(struct unc_units *s, uint32_t instance, bool *unloaded)
 {
 	const struct unc_platform *p = s->platform;
 	const struct unc_instance *u = &p->instances.unit[instance];
@@ -53,38 +40,31 @@ static int choose(struct unc_units *s, uint32_t instance, bool *unloaded, struct
 	int i;
 
 	/* Registers count all that was added, where they can be reached. */
-	for (i = s->wanted[instance].head; i != UNC_END; i = s->slot[i].next) {
+	for (i = s->wanted[instance].head; i != UNC_END; i = s->slot[i].next)
 		by &= unc_platform_methods(p, instance, &s->slot[i].code, &s->slot[i].driver.code,
 					   NULL);
-		by &= unc_slot_chosen(&s->slot[i]) ? UNC_BY_REGISTERS : by;
-	}
-	if (!by)
-		return fail_registers(s, instance, err);
 	if (by == UNC_BY_REGISTERS ||
 	    (by != UNC_BY_KERNEL && (!p->kernel[instance].before || is_claimed(s, u))))
-		return 0;
+		return;
 	if (by != UNC_BY_KERNEL && !unc_platform_has_driver(p, u)) {
 		*unloaded = true;
-		return 0;
+		return;
 	}
 	s->wanted[instance].by = &unc_driver;
 	for (i = s->wanted[instance].head; i != UNC_END; i = s->slot[i].next)
 		s->slot[i].mask = UINT64_MAX; /* the kernel adds up */
-	return 0;
 }
 
-int unc_driver_choose(struct unc_units *s, struct unc_error *err)
+void unc_driver_choose(struct unc_units *s)
 {
 	bool unloaded = false;
-	int rc = 0;
 
-	for (uint32_t i = 0; s->platform->kernel && i < s->platform->instances.n && rc == 0; i++)
+	for (uint32_t i = 0; s->platform->kernel && i < s->platform->instances.n; i++)
 		if (s->wanted[i].head != UNC_END)
-			rc = choose(s, i, &unloaded, err);
+			choose(s, i, &unloaded);
 	if (unloaded)
 		unc_platform_log(s->platform, UNC_LOG_WARNING,
 				 "the kernel's driver was unloaded: registers count instead");
-	return rc;
 }
 
 /* ---- its events */

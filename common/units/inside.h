@@ -186,9 +186,8 @@ void unc_units_mark_staying(struct unc_units *, enum unc_extent, size_t first);
 void unc_units_drop_ended(struct unc_units *, size_t first);
 void unc_units_unmark(struct unc_units *, size_t first);
 
-/* ---- the kernel's driver: by what the units count, each by one owner. UNC_ERR_UNAVAILABLE: its
- * events need two. */
-int unc_driver_choose(struct unc_units *, struct unc_error *err);
+/* ---- the kernel's driver: by what the units count, each by one owner. */
+void unc_driver_choose(struct unc_units *);
 /* driver_check.c: whether what it (`self`) counts on claim[first] and those behind it has moved, or
  * their sockets or types stand: then they are lost, but where they begin to count those go on that
  * can. Before: those that leave no counter for a clock. */

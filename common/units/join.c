@@ -102,7 +102,7 @@ void unc_units_join(const struct unc_units *s, const struct unc_instance *u, con
 	for (size_t i = 0; i < n; i++) {
 		const struct unc_slot *slot = &s->slot[slots[i]];
 
-		if (slot->code.counter != UNC_NONE || slot->at)
+		if (slot->code.counter != UNC_NONE)
 			continue;
 		for (size_t k = 0; k < others->n && counter[i] == UNC_NOT_JOINED; k++) {
 			unsigned c = others->one[k].counter;

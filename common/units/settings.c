@@ -213,7 +213,6 @@ static void set_counter(const struct unc_units *s, struct unc_claim *u, struct u
 	bool writable = (t->reg[slot->ctr].write_mask & half) != 0;
 
 	slot->start = !writable || running ? 0
-		      : slot->at           ? slot->at
 		      : s->place ? ((half / 8 + s->place % (half + half / 4)) | half >> 4) &
 					   ~(half >> 5 | UINT32_MAX)
 				 : half;
@@ -241,9 +240,6 @@ static int set_fixed(struct unc_units *s, struct unc_claim *u, const struct unc_
 {
 	const struct unc_tbl_counter *c = &s->platform->table->counter[slot->code.counter];
 
-	if ((was & c->enable) && slot->at)
-		return fail_held(s, u, slot, control,
-				 "a counter that is to be set cannot be shared", err);
 	if (!(was & c->enable) && unc_units_shared(s, u->instance, control))
 		/* Set again, it would look to who uses it as if it had counted on. */
 		return fail_held(s, u, slot, control,

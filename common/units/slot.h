@@ -105,11 +105,9 @@ struct unc_slot {
 	       UNC_SPARE,        /* a counter was left for it in this turn, until that ends */
 	       UNC_STAYS /* the turn changes, and it goes on, on its counter; then UNC_SPARE */
 	} counts;
-	bool steady;      /* it has counted since the start */
-	uint64_t start;   /* what its counter was set to; 0: it was left as it was */
-	uint64_t at;      /* what a program wants that to be; 0: it has no wish */
-	uint32_t allowed; /* counters, before a program has chosen one; 0: it has not */
-	struct {          /* for clocks.c alone: */
+	bool steady;    /* it has counted since the start */
+	uint64_t start; /* what its counter was set to; 0: it was left as it was */
+	struct {        /* for clocks.c alone: */
 		enum {
 			UNC_CLOCK_UNASKED, /* whether it is one: then one of the others */
 			UNC_CLOCK_NONE,
@@ -127,11 +125,5 @@ struct unc_slot {
 		struct unc_run_time last; /* as read last */
 	} driver;
 };
-
-/* What a program has chosen of a slot only its registers can do. */
-static inline bool unc_slot_chosen(const struct unc_slot *slot)
-{
-	return slot->allowed || slot->at;
-}
 
 #endif
