@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""workload.tbl. Events stay text, which the simulator encodes when it is opened."""
+from .formula import Formula, evaluate
+from .lines import TableError
+from .rows import CLASSES, ones
+
+MAX_TEXT, MAX_LETS, MAX_LET = 1024, 128, 47
+# Each number is worked out once for every flow with so many lines more of it, so that what comes from a line is known of
+# all that derives from it: rates are linear in the lines. As many as there are of the load, so that what rounding costs
+# stays in the last digits.
+FLOW_LINES = 1e9
+FLOWS = ('read_local', 'read_remote', 'read_served', 'write_local', 'write_remote', 'write_served', 'pcie_write')  # UNC_FLOW_*
+PCI = 1
+
+
+def no_number(name):
+    raise TableError(f'no number is called {name}')
+
+
+class Workload:
+    def set_let(self, name, values, again=False):
+        if name in self.lets and not again:
+            raise TableError(f'{name} is given twice')
+        if len(name) > MAX_LET or name not in self.lets and len(self.lets) == MAX_LETS:
+            raise TableError(f'too many numbers, or too long a name: {name}')
+        self.lets[name] = values
+
+    def evaluate(self, text):
+        """The number that an expression is, and what it is with more of each flow."""
+        code = Formula(text, None, lambda name: name if name in self.lets else no_number(name)).code
+        values = []
+        for i in range(1 + len(FLOWS)):
+            values.append(evaluate(code, lambda name: self.lets[name][i]))
+            if values[i] is None or i == 0 and values[0] < 0:
+                raise TableError(f'"{text}" is not a number of at least 0')
+        return values
+
+    def end_let(self):
+        if self.text('=') != '=':
+            raise TableError('want: let NAME = EXPRESSION')
+        words = [w for w in self.line if not w.used and w.key is None and not w.quoted]
+        for w in words:
+            w.used = True
+        self.all_used()
+        self.set_let(self.text('NAME'), self.evaluate(''.join(w.value + ' ' for w in words)))
+
+    def end_machine(self):
+        self.t.machine = self.w.machine
+        self.work_pool.add(self.t.machine.title)
+        for i, name in enumerate(FLOWS):
+            self.set_let(name, [FLOW_LINES if k == i + 1 else 0.0 for k in range(1 + len(FLOWS))])
+
+    def end_unit(self):
+        u = self.w.sim_unit
+        t = self.t.type[u.type]
+        if t.pool:
+            raise TableError('a view has no units of its own')
+        # Where units.tbl has no places discovery tells them, but for PCI functions: they prove by their device id, which
+        # stands there, what they are.
+        part = self.t.part[t.parts.first]
+        beyond = (u.present[0] | u.present[1] << 64) & ~ones(part.where.n)
+        if (part.where.n or part.space == PCI) and beyond:
+            raise TableError(f'present= names unit {(beyond & -beyond).bit_length() - 1}, and units.tbl has {part.where.n} places')
+        if any(other.type == u.type for other in self.t.sim_unit):
+            raise TableError('this unit is described twice')
+        self.t.sim_unit.append(u)
+
+    def pool_of(self, number):
+        return self.t.type[number].pool - 1 if self.t.type[number].pool else number
+
+    def end_rate(self):
+        """Of a line, per second or per clock."""
+        row, w, per_clock = CLASSES['load'](), self.w.load, self.statement.name == 'occupancy'
+        row.type, row.steady, row.cxl = w.type, w.steady, w.cxl
+        clock = next((u.clock_hz for u in self.t.sim_unit if u.type == self.pool_of(w.type)), 0)
+        if not clock:
+            raise TableError('the unit line of this type must come first')
+        row.event = self.work_pool.add(f"{self.t.type[w.type].name}.{self.text('EVENT')}")
+        self.set_let('clock', [clock] * (1 + len(FLOWS)), True)
+        values = self.evaluate(self.text('"EXPRESSION"'))
+        setattr(row, 'per_clock' if per_clock else 'per_second', values[0])
+        # what lines displace, such as idle flits, stays
+        row.flow = [0.0 if v < values[0] else (v - values[0]) / FLOW_LINES * (clock if per_clock else 1) for v in values[1:]]
+        self.t.load.append(row)
