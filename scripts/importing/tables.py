@@ -1,24 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads units.tbl and TYPE.events as far as import-events needs them, and writes event lines.
-
-The grammar is told in eventtables/README.md. tablec is the judge of what is right: this reads what tablec has
-accepted, and what it does not know it keeps as it stands.
+"""Event files as import-events changes them: lines that keep their text where nothing is new. What units.tbl says is
+read by the compiler of tables (scripts/tables), as words of lines are.
 """
 import os
+
+from tables.grammar import FLAG, STATEMENTS, UNITS, WORDS_ROLE
+from tables.lines import TableError, is_of, logical_raw, number as number_of, numbers, words_of
+from tables.reader import Reader, text_of
+from tables.rows import NONE, ones, pieces
 
 WIDTH = 100  # of a line, as in the tables there are
 EVENT_COLUMNS = ('counters', 'doubtful', 'counter', 'max', 'aggregate', 'alike', 'lane', 'alias', 'needs', 'uses', 'default', 'cpu')
 UMASK_COLUMNS = ('counter', 'aggregate', 'alias', 'unavailable', 'needs', 'uses', 'default', 'cpu')
-FLAGS = ('exact', 'choice', 'partial', 'default', 'clock', 'steady', 'estimate')
-
-
-def is_of(cpus, cpu):
-    """What cpu= says: these CPUs, or with ! all others."""
-    return cpus is None or (cpu in cpus.lstrip('!').split(',')) != cpus.startswith('!')
-
-
-class TableError(Exception):
-    """A sentence for the user."""
+ROLES = (None,) + WORDS_ROLE
+FLAGS = {c.name for s in STATEMENTS if s.name in ('event', 'umask') for c in s.columns if c.kind == FLAG}
 
 
 # ---- lines and words
@@ -26,80 +21,44 @@ class TableError(Exception):
 class Statement:
     """A logical line: its words, and its text as it stands in the file."""
 
-    def __init__(self, raw, where):
+    def __init__(self, raw, text, where):
         self.raw, self.where = raw, where
-        self.words = split_words(' '.join(text[:-1] if text.endswith('\\') else text for text in raw), where)
+        try:
+            self.words = words_of(text)
+        except TableError as error:
+            raise TableError(f'{where}: {error}')
 
     def plain(self):
-        return [value for key, value, quoted in self.words if not key and not quoted]
+        return [w.value for w in self.words if w.key is None and not w.quoted]
 
     def quoted(self):
-        return next((value for key, value, quoted in self.words if not key and quoted), '')
+        return next((w.value for w in self.words if w.quoted), '')
 
     def get(self, name, default=None):
-        return next((value for key, value, _ in self.words if key == name), default)
+        return next((w.value for w in self.words if w.key == name), default)
 
     def is_for(self, cpu):
         return is_of(self.get('cpu'), cpu)
 
 
-def split_words(text, where):
-    """Words as (key or None, value, whether the value stands in quotes)."""
-    words, at = [], 0
-    while at < len(text):
-        if text[at] in ' \t':
-            at += 1
-            continue
-        if text[at] == '#':
-            break
-        start, key, quoted = at, None, False
-        while at < len(text) and text[at] not in ' \t#"':
-            at += 1
-            if text[at - 1] == '=' and key is None:
-                key, start = text[start:at - 1], at
-        value = text[start:at]
-        if at < len(text) and text[at] == '"':
-            end = text.find('"', at + 1)
-            if end < 0 or value:
-                raise TableError(f'{where}: a quotation mark stands alone')
-            value, quoted, at = text[at + 1:end], True, end + 1
-        words.append((key, value, quoted))
-    return words
-
-
 def statements(path):
     """The logical lines of a file; comments and blank lines have no words."""
-    try:
-        with open(path, encoding='utf-8') as file:
-            lines = file.read().split('\n')
-    except (OSError, UnicodeDecodeError) as error:
-        raise TableError(f'{path}: {getattr(error, "strerror", None) or error}')
-    if lines and not lines[-1]:
-        lines.pop()
-    raw = []
-    for number, line in enumerate(lines, 1):
-        raw.append(line)
-        if line.endswith('\\') and not line.lstrip().startswith('#'):
-            continue
-        yield Statement(raw, f'{path}:{number - len(raw) + 1}')
-        raw = []
-    if raw:
-        raise TableError(f'{path}: the last line ends in \\, but nothing follows')
+    for at, raw, text in logical_raw(text_of(path, 'utf-8')):
+        yield Statement(raw, text, f'{path}:{at}')
 
 
 def number(text, where):
-    try:
-        return int(text, 0)
-    except ValueError:
+    value = number_of(text)
+    if value is None:
         raise TableError(f"{where}: '{text}' is not a number")
+    return value
 
 
 def counter_list(text, where):
     """'0-1,3' -> (0, 1, 3)"""
-    found = []
-    for part in text.split(','):
-        first, _, last = part.partition('-')
-        found += range(number(first, where), number(last or first, where) + 1)
+    found = numbers(text, 64)
+    if found is None:
+        raise TableError(f"{where}: '{text}' is not a list of numbers")
     return tuple(found)
 
 
@@ -117,16 +76,13 @@ def counter_text(counters):
 # ---- units.tbl
 
 class Field:
-    def __init__(self, line):
-        words = [word for word in line.plain()[2:] if word not in ('user', 'nodes', 'exceeds', 'once', 'wo')]
-        self.name, self.user = line.plain()[1], 'user' in line.plain()[2:]
-        self.min, self.values, self.pieces = line.get('min'), {}, []
-        for reg, bits in zip(words[::2], words[1::2]):
-            high, _, low = bits.partition(':')
-            self.pieces.append((reg, number(high, line.where), number(low or high, line.where)))
+    def __init__(self, table, row):
+        self.name, self.user = row.name, row.flags & 1
+        self.values = {v.name.lower(): v.value for v in row.values.of(table.value)}
+        self.pieces = [('CTL' if reg == NONE else table.reg[reg].name, low + width - 1, low) for reg, low, width in pieces(row)]
 
     def mask(self, reg):
-        return sum(((2 << high - low) - 1) << low for r, high, low in self.pieces if r == reg)
+        return sum(ones(high - low + 1) << low for r, high, low in self.pieces if r == reg)
 
     def only_in(self, reg):
         return len(self.pieces) == 1 and self.pieces[0][0] == reg
@@ -138,14 +94,15 @@ class Field:
 class Type:
     """A type of units, as a CPU has it."""
 
-    def __init__(self, line):
-        self.name, self.title = line.plain()[1], line.get('title', '')
-        self.publics = [text for text in line.get('public', '').split(',') if text]
-        self.fields, self.regs, self.counters = {}, {}, []
-        self.code = self.umask = self.discovery = None
-        self.presents = []
-        self.stacks = None
-        self.enable, self.max, self.n_counters = 0, 1, 0
+    def __init__(self, table, row):
+        self.row, self.name, self.title = row, row.name, row.title
+        self.publics = [text for text in row.public_prefix.split(',') if text]
+        self.fields = {f.name.lower(): Field(table, f) for f in row.fields.of(table.field)}
+        self.regs = {r.name: (ROLES[r.role], r.base) for r in row.regs.of(table.reg)}
+        self.counters = [(c.name, c.ctl != NONE) for c in row.counters.of(table.counter)]
+        self.code, self.umask = (None if at == NONE else table.field[at].name for at in (row.f_event, row.f_umask))
+        self.presents = row.presents.of(table.present)
+        self.enable, self.max, self.n_counters = row.enable, row.max_inc, row.n_counters
 
     def field(self, name):
         return self.fields.get(name.lower())
@@ -153,61 +110,14 @@ class Type:
     def counter_names(self, fixed):
         return [name for name, is_fixed in self.counters if is_fixed == fixed]
 
-    def take(self, line):
-        kind, plain = line.plain()[0], line.plain()
-        if kind == 'discovery':
-            self.discovery = plain[1]
-        elif kind == 'stacks':
-            self.stacks = line
-        elif kind == 'present':
-            self.presents.append(line)
-        elif kind == 'counters':
-            self.n_counters, self.max = number(plain[1], line.where), number(line.get('max', '1'), line.where)
-        elif kind == 'control':
-            self.code, self.umask = line.get('code'), line.get('umask')
-            self.enable = number(line.get('enable', '0'), line.where)
-        elif kind == 'reg':
-            self.take_reg(plain[1], line)
-        elif kind == 'field':
-            field = Field(line)
-            self.fields[field.name.lower()] = field
-        elif kind == 'value' and self.field(plain[1]):
-            self.field(plain[1]).values[plain[2].lower()] = number(plain[3], line.where)
-        elif kind == 'counter':
-            self.counters += [(name, line.get('ctl') is not None) for name in array(plain[1], 0, line.where)]
-
-    def take_reg(self, name, line):
-        for each in array(name, number(line.get('from', '0'), line.where), line.where):
-            self.regs[each] = (line.get('role'), number(line.get('base', '0'), line.where))
-
-
-def array(name, first, where):
-    """'CTL[4]' -> CTL0 .. CTL3"""
-    if not name.endswith(']'):
-        return [name]
-    stem, _, count = name[:-1].partition('[')
-    return [f'{stem}{first + i}' for i in range(number(count, where))]
-
 
 def read_units(folder, cpu):
     """The types of a CPU, in the order of units.tbl."""
-    types, current, skipping = [], None, False
-    for line in statements(os.path.join(folder, 'units.tbl')):
-        begins = line.words and line.plain()[0] in ('type', 'view')
-        if begins:
-            skipping = not line.is_for(cpu)
-        if not line.words or skipping or not line.is_for(cpu):
-            continue
-        if begins:
-            current = Type(line)
-            types.append(current)
-            shared = next((t for t in types if t.name == line.get('of')), None)
-            if shared:
-                current.__dict__.update({k: v for k, v in shared.__dict__.items()
-                                         if k not in ('name', 'title', 'publics')})
-        elif current:
-            current.take(line)
-    return types
+    path = os.path.join(folder, 'units.tbl')
+    reader = Reader(cpu, {'units.tbl': text_of(path)}, shown={'units.tbl': path})
+    reader.read_named('units.tbl', UNITS)
+    reader.end_of_type()
+    return [Type(reader.t, row) for row in reader.t.type]
 
 
 # ---- TYPE.events
@@ -233,9 +143,9 @@ class Line:
                 line.flags.append(word)
             else:
                 line.value = word
-        for key, value, _ in statement.words:
-            if key:
-                (line.columns if key in known else line.sets)[key] = value
+        for w in statement.words:
+            if w.key is not None:
+                (line.columns if w.key in known else line.sets)[w.key] = w.value
         return line
 
     def is_for(self, cpu):
@@ -328,7 +238,7 @@ class EventFile:
     def take_use(self, line, before, folder):
         name = line.plain()[1]
         other = EventFile(os.path.join(folder or os.path.dirname(self.path), name))
-        sets = {key: value for key, value, _ in line.words if key and key != 'cpu'}
+        sets = {w.key: w.value for w in line.words if w.key not in (None, 'cpu')}
         self.uses.append([before + line.raw, other, sets, len(self.events), line])
 
     def find(self, name, cpu):
