@@ -10,6 +10,8 @@ import glob
 import os
 import random
 import re
+import subprocess
+import sys
 
 UNITS, EVENTS = 400, 200  # numbers of units.tbl, and rows of *.events, that are drawn
 
@@ -207,8 +209,17 @@ class Folder:
         for name in os.listdir(source):
             os.symlink(os.path.join(source, name), os.path.join(target, name))
 
+    def compiled(self):
+        """Whether the tables, as they are, are taken: then they are a module."""
+        script, c = os.path.join(self.root, 'scripts/tables'), [os.path.join(self.top, f'{half}_data.c') for half in ('table', 'sim')]
+        return not subprocess.call([sys.executable, script, self.tables, '-o', self.top], stderr=subprocess.DEVNULL) and \
+            not subprocess.call(['gcc', '-O0', '-shared', '-fPIC', '-I' + os.path.join(self.root, 'common'), '-o', self.module(), *c])
+
+    def module(self):
+        return os.path.join(self.top, 'tables.so')
+
     def environment(self):
-        return {'UNCORE_TABLES': self.tables, 'UNCORE_TESTS': self.tests}
+        return {'LD_PRELOAD': self.module(), 'UNCORE_TESTS': self.tests}
 
     def put(self, m):
         """The file of a mutant is a copy now; None: all are what they were."""
