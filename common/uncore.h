@@ -97,12 +97,10 @@ struct unc_options {
 	const char *sysroot;
 	/* simulated machine, "CPU[,option=value]..."; NULL: $UNCORE_SIM; "": none */
 	const char *sim;
-	const char *cpu;    /* table to use whatever the machine is; NULL: identify; "*": any.
-	                        Given without `sim`, no unit can be accessed: for listing,
-	                        encoding. */
-	const char *tables; /* folder of event tables that replaces the built-in ones;
-	                        NULL: $UNCORE_TABLES, else built-in; "": built-in. See below. */
-	unc_log_fn log;     /* may be NULL */
+	/* table to use whatever the machine is; NULL: identify; "*": any. Given without `sim`, no
+	 * unit can be accessed: for listing, encoding */
+	const char *cpu;
+	unc_log_fn log; /* may be NULL */
 	void *log_user;
 	/* access methods in the order in which they are tried, "msr-safe,direct"; NULL:
 	 * $UNCORE_ACCESS, else all; "": all. See below. */
@@ -136,19 +134,15 @@ struct unc_options {
 
 /*
  * Who may say what is touched:
- *  - Tables of $UNCORE_TABLES serve listing, encoding, simulation and the dump of a machine. On
- *    hardware their units are listed as not available, with a sentence; a program that wants them
- *    there sets `tables`. Hardware is "/" and every root that leads to devices (/dev/mem,
- *    /dev/cpu/0/msr) or to sysfs; a dump is a root of plain files.
- *  - Whatever the tables say, only registers and bits are touched that the table of this CPU which
- *    is compiled in has, at the places that it knows or that can be checked. A CPU without one is
- *    read as far as discovery goes, and not written.
+ *  - Only registers and bits are touched that the compiled table of this CPU has, at the places that
+ *    it knows or that can be checked. A CPU without one is read as far as discovery goes, and not
+ *    written.
  *  - In a program with raised privileges (set-user-id, set-group-id, file capabilities: AT_SECURE)
- *    all variables are ignored, with a log line each; `sysroot`, with its folders dev, proc
- *    and sys, and `tables`, with all folders and files that are read, must belong to root and be
- *    writable by nobody else. Folders above them are not looked at. A program that runs with the
- *    rights of its user (sudo, a service with ambient capabilities) is not such a program. One that
- *    is gets no simulated machine where that would have to be loaded.
+ *    all variables are ignored, with a log line each; `sysroot`, with its folders dev, proc and sys,
+ *    and the file of the site must belong to root and be writable by nobody else. Folders above them
+ *    are not looked at. A program that runs with the rights of its user (sudo, a service with ambient
+ *    capabilities) is not such a program. One that is gets no simulated machine where that would have
+ *    to be loaded.
  */
 
 /*
@@ -161,9 +155,8 @@ struct unc_options {
  * UNC_ERR_INVALID bad option or simulation text, an unknown access method or none
  * that the machine has, `cpu` and `sim` of different CPUs, or options->size;
  * UNC_ERR_RANGE a path
- * is too long; UNC_ERR_DENIED a root or tables that a program with raised
- * privileges may not use; UNC_ERR_TABLE a broken table, with file and line;
- * UNC_ERR_IO. The sentence is in unc_open_error() of the calling thread.
+ * is too long; UNC_ERR_DENIED a root that a program with raised privileges
+ * may not use; UNC_ERR_IO. The sentence is in unc_open_error() of the calling thread.
  * What is wrong in a site's file, or a metric or group that is wrong in a folder of tables, costs
  * no more than itself: it is left out, with one warning in the log, and cannot be had, with file
  * and line.
@@ -412,8 +405,8 @@ UNC_API int unc_group_find(struct unc_platform *, const char *name, size_t *inde
 /*
  * What a site knows of its machines: the file etc/libuncore/site.tbl under the root, or that which
  * $UNCORE_SITE names. It may add groups, tell what the memory of a socket can move, which units do
- * not exist though another socket has them, and which belong to which NUMA node; its grammar is in
- * eventtables/README.md. In a program with raised privileges the file must belong to root and be writable by nobody else. A
+ * not exist though another socket has them, and which belong to which NUMA node; docs/measuring.md
+ * says how. In a program with raised privileges the file must belong to root and be writable by nobody else. A
  * simulated machine and one of another CPU (options.cpu) take from the site's own file its groups
  * only; from $UNCORE_SITE all. What is wrong there is left out: a group as a whole, what it tells
  * of the memory as a whole, all of a file that cannot be read or trusted.

@@ -9,8 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "reader/table_load.h"
-
 enum { PATH = 1024 };
 
 static char *trim(char *s)
@@ -79,26 +77,10 @@ int cases_read(const char *name, cases_fn fn, void *user)
 	return rows;
 }
 
-static const struct unc_table *const *tables(size_t *n)
-{
-	static struct unc_table_set set; /* read once, kept to the end */
-	const char *dir = getenv("UNCORE_TABLES");
-	struct unc_error err = {0};
-
-	if (!dir || !*dir)
-		return built_tables(n);
-	if (set.n == 0 && unc_table_set_load(dir, &set, &err) < 0) {
-		printf("# %s\n", err.text);
-		unc_table_set_free(&set);
-	}
-	*n = set.n;
-	return set.table;
-}
-
 const struct unc_table *cases_table(size_t i)
 {
 	size_t n;
-	const struct unc_table *const *all = tables(&n);
+	const struct unc_table *const *all = built_tables(&n);
 
 	return i < n ? all[i] : NULL;
 }

@@ -27,8 +27,7 @@ typedef void (*cases_fn)(void *user, const struct cases_row *);
 int cases_read(const char *name, cases_fn fn, void *user);
 
 /*
- * The CPUs there are: those of the built-in tables, or of the folder $UNCORE_TABLES. The name of
- * the i-th, or NULL past the end, and for none of them with a line on stdout if the tables are bad.
+ * The CPUs there are: those of the built-in tables. The name of the i-th, or NULL past the end.
  */
 const char *cases_cpu(size_t i);
 const struct unc_table *cases_table(size_t i);

@@ -8,37 +8,6 @@
 #include "discover_machine.h"
 #include "fault_io.h"
 
-static const char units[] =
-	"topology ubox=0x3ce0 nodeid=0x40 map=0x54 device=0b.0 buses=2\n"
-	"bar mem id=0x3251 device=00.1 base=0xD0 base_bits=28:0 base_shift=23 at=0xD8 step=4 "
-	"bits=10:0 shift=12 count=4 size=0x40000\n"
-	"type cbo title=\"CBo\" public=UNC_C_ \"slice\"\n"
-	"  access msr\n  where base=0xD00 step=0x20 count=15\n"
-	"  present id=0x0ee0-0x0eee device=0c.0\n"
-	"  counters 2 width=44\n"
-	"  reg BOX_CTL at=0x4 width=32 role=unit_ctl mask=0x10103 wo\n"
-	"  reg CTL[2] at=0x10 step=1 width=32 role=ctl\n"
-	"  reg CTR[2] at=0x16 step=1 width=64 role=ctr\n" CONTROL
-	"type imc title=\"iMC\" public=UNC_M_ \"channel\"\n"
-	"  access pci\n"
-	"  where device=10.0,10.1 id=0x3cb0,0x3cb1\n"
-	"  where device=11.0 id=0x3cb8 optional\n"
-	"  counters 1 width=48\n"
-	"  reg CTR0 at=0xA0 width=64 role=ctr\n"
-	"  reg CTL0 at=0xD8 width=32 role=ctl\n" CONTROL
-	"type cha title=\"CHA\" public=UNC_CHA_ \"slice\"\n"
-	"  access msr\n  where base=0x2000 step=0x10 count=8\n"
-	"  present id=0x325b device=1e.3 offsets=0x9C,0xA0\n"
-	"  counters 1 width=48\n"
-	"  reg CTL0 at=0x2 width=64 role=ctl\n"
-	"  reg CTR0 at=0x8 width=64 role=ctr\n" CONTROL
-	"type mc title=\"mc\" public=UNC_F_ \"memory controller\"\n"
-	"  access mmio\n"
-	"  where bar=mem base=0x2290 count=4\n"
-	"  counters 0 width=48\n"
-	"  reg READ at=0x0 width=64 role=free ro\n"
-	"  counter READ ctr=READ width=48\n";
-
 enum { GROUPS = 076543210 }; /* node i is package i */
 
 static inline void ubox(unsigned on_bus, unsigned node)
@@ -51,7 +20,7 @@ static inline void ubox(unsigned on_bus, unsigned node)
 /* Two sockets, on buses 7e and fe; 1e.3 on the bus behind. */
 static inline void machine(void)
 {
-	begin("fixed", units);
+	begin("faulty");
 	for (unsigned s = 0; s < SOCKETS; s++) {
 		unsigned on_bus = s ? 0xfe : 0x7e;
 

@@ -8,35 +8,6 @@
 
 #include "discover_machine.h"
 
-static const char listed_units[] =
-	"topology ubox=0x3250 nodeid=0xC0 map=0xD4 device=00.0\nbar mem id=0x3251 device=00.1 "
-	"base=0xD0 "
-	"base_bits=28:0 base_shift=23 \\\n    at=0xD8 step=4 bits=10:0 shift=12 count=4 "
-	"size=0x40000\ntype cha title=\"CHA\" public=UNC_CHA_ \"slice\"\n  access msr\n  discovery "
-	"0\n  where base=0x2000 step=0x10 count=64\n  present id=0x325b "
-	"device=1e.3 offsets=0x9C,0xA0\n  counters 4 "
-	"width=48\n  reg UNIT_CTL at=0x0 width=64 role=unit_ctl mask=0x301 wo\n  reg CTL[4] at=0x2 "
-	"step=1 width=64 role=ctl\n  reg CTR[4] at=0x8 step=1 width=64 role=ctr\n" CONTROL
-	"type imc title=\"iMC\" public=UNC_M_ \"channel\"\n  access mmio\n  discovery 6\n  where "
-	"bar=mem base=0x22800 step=0x8000 per=2 count=8\n  counters 4 width=48\n  reg UNIT_CTL "
-	"at=0x0 width=32 role=unit_ctl mask=0x301 wo\n  reg CTR[4] at=0x8 step=8 width=64 "
-	"role=ctr\n  reg CTL[4] at=0x40 step=4 width=32 role=ctl\n" CONTROL
-	"type mc title=\"MC\" public=UNC_M_ \"controller\"\n  access mmio\n  where bar=mem base=0 "
-	"count=4\n  counters 0 width=48\n  reg DCLK at=0x22B0 width=64 role=free ro\n  counter "
-	"DCLK ctr=DCLK width=48\ntype m2m title=\"M2M\" public=UNC_M2M_ \"mesh to memory\"\n  "
-	"access pci\n  discovery 7\n  where device=0c.0,0d.0,0e.0,0f.0 id=0x324a\n  counters 4 "
-	"width=48\n  reg UNIT_CTL at=0x438 width=64 role=unit_ctl mask=0x301 wo\n  reg CTR[4] "
-	"at=0x440 step=8 width=64 role=ctr\n  reg CTL[4] at=0x468 step=8 width=64 "
-	"role=ctl\n" CONTROL
-	"type upi title=\"UPI\" public=UNC_UPI_ \"link\"\n  access pci\n  discovery 8\n  where "
-	"device=01.1,02.1,03.1,04.1 id=0x3241\n  counters 4 width=48\n  reg UNIT_CTL at=0x318 "
-	"width=64 role=unit_ctl mask=0x301 wo\n  reg CTR[4] at=0x320 step=8 width=64 role=ctr\n  "
-	"reg CTL[4] at=0x350 step=8 width=64 role=ctl\n" CONTROL
-	"type cxlcm title=\"CXL CM\" public=UNC_CXLCM_ \"CXL\"\n  access mmio\n  discovery 12\n  "
-	"counters 8 width=48\n  reg UNIT_CTL at=0x0 width=64 role=unit_ctl mask=0x301 wo\n  reg "
-	"CTR[8] at=0x8 step=8 width=64 role=ctr\n  reg CTL[8] at=0x48 step=8 width=64 "
-	"role=ctl\n" CONTROL;
-
 /* First words of records: access 63:62, status 39:32, counters 31:24, width 23:16, controls
  * 15:8, number 7:0. */
 #define CHA_WORD 0x0000000108300204
@@ -133,7 +104,7 @@ static inline void other_devices(int socket)
 /* CHA 0 and 1 at records 1 and 2, CHA 5 at 4, as many as 8086:325b tells; iMC from 10; M2M from 20; UPI from 30. */
 static inline void listed_machine(void)
 {
-	begin("listed", listed_units);
+	begin("listed");
 	fake_size(fake_path(&root, "/dev/mem"), 0x2000200000);
 	for (int s = 0; s < SOCKETS; s++) {
 		discovery_device(s);

@@ -14,17 +14,8 @@
 #include "fake_root.h"
 #include "host/fs.h"
 #include "machine/hardware.h"
+#include "made.h"
 #include "suite.h"
-
-static const char cpus[] = "cpu fixed \"Fixed\" family=6 models=0x2D discovery=fixed\n"
-			   "cpu listed \"Listed\" family=6 models=0xCF discovery=table\n";
-
-static const char workload[] = "machine sockets=2 cores=6 model=0x2D tsc_hz=2.0e9 \"test\"\n";
-
-#define STEPS "  start controls\n  join controls\n  stop restore\n  leave restore\n"
-#define CONTROL                                                                                    \
-	"  field ev_sel CTL 7:0 \"event select\"\n  field umask CTL 15:8 \"unit mask\"\n"          \
-	"  control enable=0x0 active=0xFF code=ev_sel umask=umask\n" STEPS
 
 /* ------------------------------------------------------------------------ the machine */
 
@@ -35,7 +26,6 @@ static struct unc_fs *fs;
 static struct unc_bus *bus;
 static struct unc_machine *hardware;
 static struct unc_topology topo;
-static struct unc_table_reader *reader;
 static const struct unc_table *table;
 static struct unc_instances found;
 static struct unc_error err;
@@ -49,20 +39,14 @@ static inline void take_note(void *user, const char *text)
 	snprintf(notes + n, sizeof(notes) - n, "%s\n", text);
 }
 
-static inline void read_tables(const char *cpu, const char *units)
+static inline void use_table(const char *cpu)
 {
-	CHECK_NUMBER(unc_table_reader_new(cpu, &reader, &err), 0);
-	if (unc_table_reader_file(reader, "cpus.tbl", cpus, strlen(cpus), &err) < 0 ||
-	    unc_table_reader_file(reader, "units.tbl", units, strlen(units), &err) < 0 ||
-	    unc_table_reader_file(reader, "metrics.tbl", "", 0, &err) < 0 ||
-	    unc_table_reader_file(reader, "workload.tbl", workload, strlen(workload), &err) < 0 ||
-	    unc_table_reader_finish(reader, &table, &err) < 0) {
-		printf("# %s\n", err.text);
-		exit(99);
-	}
+	table = made_table(cpu);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(table);
 }
 
-static inline void begin(const char *cpu, const char *units)
+/* With the tables of a made-up CPU (tests/tables). */
+static inline void begin(const char *cpu)
 {
 	fake_new(&root);
 	CHECK_NUMBER(unc_fs_open(root.path, &fs, NULL), 0);
@@ -72,7 +56,7 @@ static inline void begin(const char *cpu, const char *units)
 	topo.socket[1] = (struct unc_socket){.package = 1, .cpu = 32, .cores = 6};
 	for (int cpu_number = 0; cpu_number < 64; cpu_number++)
 		topo.cpu_socket[cpu_number] = (uint8_t)(1 + cpu_number / 32);
-	read_tables(cpu, units);
+	use_table(cpu);
 }
 
 static inline void discover(void)
@@ -121,7 +105,6 @@ static inline void look_away(void)
 
 static inline void end(void)
 {
-	unc_table_reader_free(reader);
 	unc_fs_close(fs);
 	fake_free(&root);
 }

@@ -32,11 +32,10 @@ static inline int doctor(const char *sysroot, const char *sim)
 	return unc_doctor(&options, take_check, NULL);
 }
 
-/* With the MSRs of a process whose rights are raised, or not; tables NULL: built-in. */
-static inline int doctor_as(bool raised, const char *sysroot, const char *tables)
+/* With the MSRs of a process whose rights are raised, or not. */
+static inline int doctor_as(bool raised, const char *sysroot)
 {
-	struct unc_options options = {
-		.size = sizeof(options), .sysroot = sysroot, .sim = "", .tables = tables};
+	struct unc_options options = {.size = sizeof(options), .sysroot = sysroot, .sim = ""};
 
 	said[0] = '\0';
 	return unc_doctor_as(&options, raised, take_check, NULL);

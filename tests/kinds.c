@@ -333,11 +333,10 @@ static unsigned rates_of(const struct unc_workload *w, unsigned type, double lea
 {
 	unsigned n = 0;
 
-	for (size_t i = 0; i < w->n_rate; i++) {
-		const struct unc_tbl_rate *r = &w->rate[i];
+	for (size_t i = 0; i < w->n_load; i++) {
+		const struct unc_tbl_load *r = &w->load[i];
 
-		n += r->type == type && !r->cxl && !r->only_socket &&
-		     (r->per_second >= least || r->per_clock > 0);
+		n += r->type == type && !r->cxl && (r->per_second >= least || r->per_clock > 0);
 	}
 	return n;
 }

@@ -28,13 +28,13 @@ struct member {
 		"size of " #type, sizeof(struct type), size                                        \
 	}
 
-/* Version 1.0, by the rules of the LP64 ABIs: each member at the next multiple of its size. What
+/* Version 2.0, by the rules of the LP64 ABIs: each member at the next multiple of its size. What
  * the program allocates, then what the library does. */
 /* clang-format off */
 static const struct member members[] = {
 	AT(unc_options, size, 0), AT(unc_options, sysroot, 8), AT(unc_options, sim, 16),
-	AT(unc_options, cpu, 24), AT(unc_options, tables, 32), AT(unc_options, log, 40),
-	AT(unc_options, log_user, 48), AT(unc_options, access, 56), SIZE(unc_options, 64),
+	AT(unc_options, cpu, 24), AT(unc_options, log, 32), AT(unc_options, log_user, 40),
+	AT(unc_options, access, 48), SIZE(unc_options, 56),
 
 	AT(unc_filter, reg, 0), AT(unc_filter, value, 8), AT(unc_filter, mask, 16),
 	SIZE(unc_filter, 24),

@@ -12,6 +12,7 @@
 
 #include "access_kit.h"
 #include "fake_root.h"
+#include "made.h"
 #include "tables/table.h"
 
 /* ------------------------------------------------------------------ the machine we run on */
@@ -314,47 +315,25 @@ static void perf_user(void)
 
 /* ------------------------------------------------------------------------ a session */
 
-static const char units_tbl[] =
-	"type core title=\"core\" \"software events of the kernel, by logical CPU\"\n"
-	"  access perf\n"
-	"  where cpus=64 base=1\n" /* PERF_TYPE_SOFTWARE */
-	"  counters 3 width=64 max=1\n"
-	"  reg CTL[3] at=0x0 step=1 width=64 role=ctl\n"
-	"  reg CTR[3] at=0x10 step=1 width=64 role=ctr ro\n"
-	"  field code CTL 7:0 \"PERF_COUNT_SW_\"\n"
-	"  control enable=0x0 active=0xFF code=code\n"
-	"  start filters controls\n"
-	"  join  filters controls\n"
-	"  stop  restore\n"
-	"  leave restore\n";
+/* Software events of the kernel as units, before the tables of the library: tests/tables/ours, as of the CPU at
+ * hand. */
+static struct unc_tbl_cpuid ours;
 
-/* Numbers of enum perf_sw_ids. */
-static const char core_events[] =
-	"event PAGE_FAULTS code=0x02 counters=0-2 \"page faults\"\n"
-	"event DUMMY code=0x09 counters=0-2 \"nothing at all\"\n"
-	"event NONE code=0xFE counters=0-2 \"the kernel has no such event\"\n";
-
-/* A table has these as well. */
-static const char metrics_tbl[] =
-	"metric core.FAULTS unit=count kind=total formula=\"core.PAGE_FAULTS\" \"page faults\"\n";
-static const char workload_tbl[] = "machine sockets=1 cores=1 model=0 tsc_hz=1e9 \"None\"\n"
-				   "unit core present=0 clock=1e9\n";
-
-static bool is_known(int family, int model)
+bool unc_table_built(size_t index, struct unc_table *out)
 {
-	struct unc_table t;
-
-	for (size_t i = 0; unc_table_built(i, &t); i++)
-		for (unsigned m = 0; t.cpuid->family == family && m < t.cpuid->n_models; m++)
-			if (t.cpuid->models[m] == model)
-				return true;
-	return false;
+	if (!ours.n_models)
+		return REAL(unc_table_built)(index, out);
+	if (index > 0)
+		return REAL(unc_table_built)(index - 1, out);
+	*out = *made_table("ours");
+	out->cpuid = &ours;
+	return true;
 }
 
-/* Tables of a CPU of our family and model. False, and skipped, where /proc/cpuinfo has none. */
-static bool make_tables(const struct fake_root *root)
+/* False, and skipped, where /proc/cpuinfo has no CPU of Intel's. */
+static bool take_ours(void)
 {
-	char text[4096] = "", line[120];
+	char text[4096] = "";
 	int family = -1, model = -1;
 
 	CHECK_NUMBER(unc_fs_open("/", &fs, NULL), 0);
@@ -368,17 +347,8 @@ static bool make_tables(const struct fake_root *root)
 		suite_skip("not a CPU of Intel's: a platform does not open on it");
 		return false;
 	}
-	if (is_known(family, model)) {
-		suite_skip("the library has tables of this CPU: these alone say what may be read");
-		return false;
-	}
-	snprintf(line, sizeof(line), "cpu ours \"This CPU\" family=%d models=%d discovery=fixed\n",
-		 family, model);
-	fake_text(fake_path(root, "/cpus.tbl"), line);
-	fake_text(fake_path(root, "/ours/units.tbl"), units_tbl);
-	fake_text(fake_path(root, "/ours/core.events"), core_events);
-	fake_text(fake_path(root, "/ours/metrics.tbl"), metrics_tbl);
-	fake_text(fake_path(root, "/ours/workload.tbl"), workload_tbl);
+	ours = (struct unc_tbl_cpuid){
+		.family = (uint16_t)family, .n_models = 1, .models = {(uint16_t)model}};
 	return true;
 }
 
@@ -474,13 +444,10 @@ static void perf_session(void)
 	struct unc_options o = {.size = sizeof(o), .sysroot = "/", .sim = ""};
 	unsigned before = descriptors();
 	struct unc_platform *p = NULL;
-	struct fake_root tables;
 
 	if (!permitted(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, cpu_of_ours(0)))
 		return;
-	fake_new(&tables);
-	o.tables = tables.path;
-	if (make_tables(&tables)) {
+	if (take_ours()) {
 		int rc = unc_platform_open(&o, &p);
 
 		CHECK_TEXT(unc_open_error(), "");
@@ -489,7 +456,7 @@ static void perf_session(void)
 		unc_platform_close(p);
 		sched_setaffinity(0, sizeof(everywhere), &everywhere);
 	}
-	fake_free(&tables);
+	ours.n_models = 0;
 	CHECK_NUMBER(descriptors(), before);
 }
 

@@ -8,31 +8,6 @@
 
 #include "discover_machine.h"
 
-static const char fixed_units[] =
-	"topology ubox=0x3ce0 nodeid=0x40 map=0x54 device=0b.0\n"
-	"type cbo title=\"CBo\" public=UNC_C_ \"slice\"\n"
-	"  access msr\n  where base=0xD00 step=0x20 count=8\n"
-	"  counters 4 width=44\n"
-	"  reg BOX_CTL at=0x4 width=32 role=unit_ctl mask=0x10103 wo\n"
-	"  reg CTL[4] at=0x10 step=1 width=32 role=ctl\n"
-	"  reg CTR[4] at=0x16 step=1 width=64 role=ctr\n"
-	"  reg CORE_C3 at=0x3FC width=64 role=free absolute\n" CONTROL
-	"type imc title=\"iMC\" public=UNC_M_ \"channel\"\n"
-	"  access pci\n"
-	"  where device=10.0,10.1,10.4,10.5 id=0x3cb0,0x3cb1,0x3cb4,0x3cb5\n"
-	"  counters 4 width=48\n"
-	"  reg CTR[4] at=0xA0 step=8 width=64 role=ctr\n"
-	"  reg CTL[4] at=0xD8 step=4 width=32 role=ctl\n"
-	"  reg BOX_CTL at=0xF4 width=32 role=unit_ctl mask=0x10100 wo\n" CONTROL
-	"type qpi title=\"QPI\" public=UNC_Q_ \"port\"\n"
-	"  access pci\n  where device=08.2,09.2 id=0x3c41,0x3c42\n"
-	"  part match access=pci device=08.6,09.6 id=0x3c86,0x3c96\n"
-	"  counters 4 width=48\n"
-	"  reg CTR[4] at=0xA0 step=8 width=64 role=ctr\n"
-	"  reg CTL[4] at=0xD8 step=4 width=32 role=ctl\n"
-	"  reg BOX_CTL at=0xF4 width=32 role=unit_ctl mask=0x10103 wo\n"
-	"  reg PKT_MATCH0 part=match at=0x228 width=32 mask=0x8003FFF8\n" CONTROL;
-
 static void qpi_port(unsigned on_bus, unsigned port)
 {
 	fake_function(&root, on_bus, 8 + port, 2, 0x3c41 + port, 256);
@@ -62,7 +37,7 @@ static void test_fixed(void)
 {
 	struct unc_reg reg;
 
-	begin("fixed", fixed_units);
+	begin("fixed");
 	fixed_machine();
 	discover();
 	CHECK_TEXT(notes, "");
@@ -101,7 +76,7 @@ static void test_fixed(void)
 /* What the BIOS hides is listed, with the function that is missing. */
 static void test_hidden(void)
 {
-	begin("fixed", fixed_units);
+	begin("fixed");
 	fixed_machine();
 	hide(0x7f, 0x10, 1);
 	fake_put(&root, 0x7f, 0x10, 4, 0, 0xffffffff);
@@ -141,7 +116,7 @@ static void test_hidden(void)
 /* A bus without a UBox belongs to the next higher bus that has one, else to the last. */
 static void test_bus_map(void)
 {
-	begin("fixed", fixed_units);
+	begin("fixed");
 	fake_function(&root, 0x3f, 0x0b, 0, 0x3ce0, 256);
 	fake_put(&root, 0x3f, 0x0b, 0, 0x40, 0);
 	fake_put(&root, 0x3f, 0x0b, 0, 0x54, 010);
@@ -162,15 +137,6 @@ static void test_bus_map(void)
 
 /* Skylake-SP: the next lower bus, else the first (Linux uncore_snbep.c, skx_uncore_pci_init: ids,
  * registers, direction). */
-static const char lower_units[] =
-	"topology ubox=0x2014 nodeid=0xC0 map=0xD4 device=08.0 inherit=lower\n"
-	"type imc title=\"iMC\" public=UNC_M_ \"channel\"\n"
-	"  access pci\n"
-	"  where device=0a.2,0a.6,0b.2 id=0x2042,0x2046,0x204a\n"
-	"  counters 4 width=48\n"
-	"  reg CTR[4] at=0xA0 step=8 width=64 role=ctr\n"
-	"  reg CTL[4] at=0xD8 step=4 width=32 role=ctl\n" CONTROL;
-
 static void lower_ubox(unsigned on_bus, unsigned node)
 {
 	fake_function(&root, on_bus, 8, 0, 0x2014, 256);
@@ -180,7 +146,7 @@ static void lower_ubox(unsigned on_bus, unsigned node)
 
 static void test_bus_map_lower(void)
 {
-	begin("fixed", lower_units);
+	begin("lower");
 	lower_ubox(0x10, 0);
 	lower_ubox(0x80, 1);
 	fake_function(&root, 0x3a, 0x0a, 2, 0x2042, 256);
@@ -207,7 +173,7 @@ static void test_bus_map_lower(void)
 /* Without readable UBox registers the kernel is asked for the CPUs next to the function. */
 static void test_local_cpus(void)
 {
-	begin("fixed", fixed_units);
+	begin("fixed");
 	fake_text(fake_path(&root, "/sys/devices/system/cpu/online"), "0-63\n");
 	/* 64 bytes: what the kernel shows to others than root. */
 	fake_function(&root, 0x7f, 0x0b, 0, 0x3ce0, 64);
@@ -252,7 +218,7 @@ static void test_local_cpus(void)
  * any order, which is enough for the kernel's PMUs. */
 static void test_no_nodes(void)
 {
-	begin("fixed", fixed_units);
+	begin("fixed");
 	for (unsigned s = 0; s < SOCKETS; s++)
 		for (unsigned i = 0; i < 2; i++) {
 			unsigned on_bus = s ? 0xff : 0x7f, device = i ? 0x10 : 0x0b;
@@ -278,7 +244,7 @@ static void test_no_nodes(void)
 /* Three bits cannot tell more than eight nodes apart. */
 static void test_many_nodes(void)
 {
-	begin("fixed", fixed_units);
+	begin("fixed");
 	fixed_machine();
 	for (int s = 0; s < SOCKETS; s++) {
 		locality(s ? 0xff : 0x7f, 0x0b, 0, s ? "8\n" : "0\n", s ? "32-39\n" : "0-7\n");
@@ -297,17 +263,8 @@ static void test_many_nodes(void)
 /* Some functions of a type are there, and what tells how many there are is not: they are not guessed. */
 static void test_uncounted(void)
 {
-	static const char units[] =
-		"topology ubox=0x3ce0 nodeid=0x40 map=0x54 device=0b.0\n"
-		"type imc title=\"iMC\" public=UNC_M_ \"channel\"\n"
-		"  access pci\n  where device=10.0,10.1 id=0x3cb0,0x3cb1 optional\n"
-		"  present id=0x325b device=1e.3 offsets=0x9C\n"
-		"  counters 1 width=48\n"
-		"  reg CTR0 at=0xA0 width=64 role=ctr\n"
-		"  reg CTL0 at=0xD8 width=32 role=ctl\n" CONTROL;
-
 	for (unsigned gone = 0; gone < 2; gone++) {
-		begin("fixed", units);
+		begin("uncounted");
 		fixed_machine();
 		hide(0x7f, 0x10, gone);
 		hide(0xff, 0x10, 0);
@@ -336,7 +293,7 @@ struct dirent *readdir(DIR *dir)
 
 static void test_not_listed(void)
 {
-	begin("fixed", fixed_units);
+	begin("fixed");
 	fixed_machine();
 	CHECK_NUMBER(unc_bus_open_system(fs, &bus, &err), 0);
 	for (int times = 0; times < 2; times++) {
@@ -354,7 +311,7 @@ static void test_not_listed(void)
 
 static void test_nothing_there(void)
 {
-	begin("fixed", fixed_units);
+	begin("fixed");
 	discover();
 	CHECK_TEXT(notes, "no PCI functions: /sys/bus/pci/devices cannot be opened: no PCI bus is "
 			  "visible here\n");
@@ -398,7 +355,7 @@ static void test_probe(void)
 {
 	struct unc_access *access;
 
-	begin("fixed", fixed_units);
+	begin("fixed");
 	fixed_machine();
 	topo.n_sockets = 1;
 	fake_size(fake_path(&root, "/dev/cpu/0/msr"), 0xdf8); /* up to control 0 of CBo 7 */
@@ -427,7 +384,7 @@ static void test_nominal(void)
 {
 	struct unc_instance inst;
 
-	begin("fixed", fixed_units);
+	begin("fixed");
 	unc_instance_nominal(table, type_number("cbo"), 7, &inst);
 	CU_ASSERT(inst.available);
 	CHECK_TEXT(inst.location, "msr 0xde0");

@@ -368,7 +368,7 @@ static void test_eight_sockets(void)
 	char node[8], list[16];
 
 	for (unsigned nodes = 1; nodes <= 2; nodes++) {
-		begin("fixed", units);
+		begin("faulty");
 		topo.n_sockets = 8;
 		for (int s = 0; s < 8; s++)
 			topo.socket[s] =

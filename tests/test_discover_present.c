@@ -8,34 +8,6 @@
 #include "access/access.h"
 #include "discover_listed.h"
 
-#define MSR_TYPE(name, places, present)                                                            \
-	"type " name " title=\"T\" public=UNC_T_ \"unit\"\n  access msr\n  where " places          \
-	"\n" present "  counters 1 width=48\n"                                                     \
-	"  reg CTL0 at=0x1 width=64 role=ctl\n  reg CTR0 at=0x8 width=64 role=ctr\n" CONTROL
-
-/* clang-format off */
-static const char present_units[] =
-	"topology ubox=0x2014 nodeid=0xC0 map=0xD4 device=08.0\n"
-	"bar mem id=0x3451 device=00.1 base=0xD0 base_bits=28:0 base_shift=23 at=0xD8 step=4 "
-	"bits=10:0 shift=12 count=4 size=0x40000\n"
-	MSR_TYPE("cha", "base=0xE00 step=0x10 count=28",
-		 "  present id=0x2083 device=1e.3 offsets=0x9C bits=27:0\n"
-		 "  present msr=0x702 bits=5:0 tells=number\n")
-	MSR_TYPE("box", "bases=0xF00,0xF0E,0xF1C,0xF2A", "  present msr=0x2FFE tells=number\n")
-	MSR_TYPE("sbo", "base=0x720 step=0xA count=4",
-		 "  present id=0x2fc0 device=1e.3 offsets=0x94 bits=7:6 tells=all none=2\n")
-	MSR_TYPE("tbo", "base=0x760 step=0xA count=4",
-		 "  present id=0x6fc0 device=1e.3 offsets=0x94 bits=7:6 tells=all\n")
-	MSR_TYPE("hbm", "base=0x2800 step=0x10 count=2",
-		 "  present id=0x325b device=1e.3 offsets=0x90 bits=30:27 tells=all\n"
-		 "  present id=0x324a device=0c.1,0c.2\n")
-	"type imc title=\"iMC\" public=UNC_M_ \"channel\"\n  access mmio\n"
-	"  where bar=mem base=0x22800 step=0x4000 per=2 count=8\n"
-	"  present id=0x344a device=0c.0,0d.0,0e.0,0f.0 per=2\n"
-	"  counters 1 width=48\n  reg CTR0 at=0x8 width=64 role=ctr\n"
-	"  reg CTL0 at=0x40 width=32 role=ctl\n" CONTROL;
-/* clang-format on */
-
 enum { BUS = 0x7e, CAPID6 = 0x9c, CAPID4 = 0x94 };
 
 static void msr(unsigned cpu, unsigned number, uint64_t value)
@@ -46,7 +18,7 @@ static void msr(unsigned cpu, unsigned number, uint64_t value)
 /* One socket: 18 slices, two of four SBos, memory controllers 0 and 2. */
 static void one_socket(void)
 {
-	begin("fixed", present_units);
+	begin("present");
 	topo.n_sockets = 1;
 	fake_function(&root, BUS, 8, 0, 0x2014, 256);
 	fake_put(&root, BUS, 8, 0, 0xc0, 0);
@@ -189,37 +161,11 @@ static void test_surplus(void)
 
 /* ---- records of a shared number, and records that are not believed */
 
-/* The listed machine with other tables: each `from` of its tables becomes `to`. */
-static void other_tables(const char *const change[][2], size_t n, const char *more)
-{
-	static char text[sizeof(listed_units) + 2048];
-
-	snprintf(text, sizeof(text), "%s%s", listed_units, more);
-	for (size_t i = 0; i < n; i++) {
-		char *at = strstr(text, change[i][0]), rest[sizeof(text)];
-
-		CU_ASSERT_PTR_NOT_NULL_FATAL(at);
-		strcpy(rest, at + strlen(change[i][0]));
-		sprintf(at, "%s%s", change[i][1], rest);
-	}
-	unc_table_reader_free(reader);
-	read_tables("listed", text);
-}
-
 /* M2M at function 0, M2HBM at 1 to 4 of the same devices, with one number (PCM). */
 static void test_split(void)
 {
-	static const char *const change[][2] = {{"discovery 7\n", "discovery 7 functions=0\n"}};
-
 	listed_machine();
-	other_tables(change, 1,
-		     "type m2hbm title=\"M2HBM\" public=UNC_M2HBM_ \"mesh to HBM\"\n"
-		     "  access pci\n  discovery 7 functions=1-4\n"
-		     "  where device=0c.1,0c.2,0d.1,0d.2 id=0x324a optional\n"
-		     "  counters 4 width=48\n"
-		     "  reg UNIT_CTL at=0x438 width=64 role=unit_ctl mask=0x301 wo\n"
-		     "  reg CTR[4] at=0x440 step=8 width=64 role=ctr\n"
-		     "  reg CTL[4] at=0x468 step=8 width=64 role=ctl\n" CONTROL);
+	use_table("split");
 	for (unsigned i = 0; i < 2; i++)
 		for (unsigned function = 1; function <= 2; function++)
 			fake_function(&root, ubox_bus[0], 0x0c + i, function, 0x324a, 4096);
@@ -254,8 +200,6 @@ static void test_split(void)
  * quirk for UPI on SPR"); worse, one whose records name functions that are. */
 static void test_distrusted(void)
 {
-	static const char *const change[][2] = {{"discovery 8\n", "discovery 8 distrust\n"},
-						{"id=0x3241\n", "id=0x3241 optional\n"}};
 	static const char said[] = "socket 0: discovery of 3 upi is not used, which is known to be "
 				   "wrong on some Listed; "
 				   "taken from their places\n"
@@ -264,7 +208,7 @@ static void test_distrusted(void)
 				   "taken from their places\n";
 
 	listed_machine();
-	other_tables(change, 2, "");
+	use_table("distrusted");
 	put_record(0, 32, UPI_WORD, pci_address(0, 4, 1, 0x318), ident(8, 2, 32));
 	put_record(1, 30, UPI_WORD, pci_address(1, 2, 1, 0x318), ident(8, 1, 30));
 	put_record(1, 31, UPI_WORD, pci_address(1, 3, 1, 0x318), ident(8, 2, 31));

@@ -81,7 +81,7 @@ static void list_hbm(int s)
 
 static void sapphire(bool hbm)
 {
-	begin("listed", listed_units);
+	begin("listed");
 	use_tables();
 	fake_size(fake_path(&root, "/dev/mem"), 0x2000200000);
 	for (int s = 0; s < SOCKETS; s++) {

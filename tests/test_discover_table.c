@@ -75,7 +75,7 @@ static void test_nominal(void)
 {
 	struct unc_instance inst;
 
-	begin("listed", listed_units);
+	begin("listed");
 	unc_instance_nominal(table, type_number("imc"), 3, &inst);
 	CHECK_TEXT(inst.location, "mmio mem1+0x2a800");
 	CHECK_NUMBER(reg_of(&inst, "CTL1").address, 0x2a844);

@@ -359,7 +359,7 @@ static void check_peak(const struct fake_root *root, const char *sim, int socket
 	unc_platform_close(p);
 }
 
-#define SITE_TELLS "; a line memory_peak in /etc/libuncore/site.tbl tells it"
+#define SITE_TELLS "; [memory_peak] in /etc/libuncore/site.tbl tells it"
 
 static void test_machine(void)
 {
@@ -443,7 +443,7 @@ static void test_site_peaks(void)
 	struct fake_root root;
 
 	CU_ASSERT_FATAL(columns_files(&root, "sandybridge-ep"));
-	write_site(&root, "memory_peak socket=1 bytes_per_second=60e9\n");
+	write_site(&root, "[memory_peak]\nsocket1 = 60e9\n");
 	check_peak(&root, "", 1, 60e9, NULL);
 	check_peak(&root, "", 0, 0,
 		   "what the memory of socket 0 can move is not known: "
@@ -451,13 +451,12 @@ static void test_site_peaks(void)
 	write_table(&root, 8, 1600); /* the other socket by SMBIOS; the site has the last word */
 	check_peak(&root, "", 1, 60e9, NULL);
 	check_peak(&root, "", -1, 111.2e9, NULL);
-	write_site(&root, "memory_peak socket=each bytes_per_second=40e9\n"
-			  "memory_peak socket=0 bytes_per_second=10e9\n");
+	write_site(&root, "[memory_peak]\neach = 40e9\nsocket0 = 10e9\n");
 	check_peak(&root, "", -1, 50e9, NULL);
-	write_site(&root, "memory_peak socket=each bytes_per_second=40e9 cpu=haswell-ep\n");
+	write_site(&root, "[memory_peak]\neach = 40e9 cpu=haswell-ep\n");
 	check_peak(&root, "", 0, 51.2e9, NULL);
 	/* A simulated machine is another one, but for a file that is named. */
-	write_site(&root, "memory_peak socket=each bytes_per_second=40e9\n");
+	write_site(&root, "[memory_peak]\neach = 40e9\n");
 	check_peak(&root, SNB, 0, 0,
 		   "what the memory of socket 0 can move is not known: the simulated machine was "
 		   "not given the speed of its memory (memory=MT/s)");
@@ -491,13 +490,17 @@ static void test_site_absent(void)
 
 	CU_ASSERT_FATAL(columns_files(&root, "sandybridge-ep"));
 	CHECK_NUMBER(listed(&root, "imc", ""), 8);
-	CHECK_NUMBER(listed(&root, "imc", "absent imc0 socket=0\n"), 7);
-	CHECK_NUMBER(listed(&root, "imc", "absent imc0 socket=1\n"), 7);
-	CHECK_NUMBER(listed(&root, "imc", "absent imc0 socket=0\nabsent IMC1 socket=0\n"), 6);
-	CHECK_NUMBER(listed(&root, "imc", "absent imc2\n"), 6);
-	CHECK_NUMBER(listed(&root, "imc", "absent imc3\n"), 8);
-	CHECK_NUMBER(listed(&root, "imc", "absent imc\n"), 2);
-	CHECK_NUMBER(listed(&root, "imc", "absent imc0 cpu=haswell-ep\nabsent upi0\n"), 8);
+	CHECK_NUMBER(listed(&root, "imc", "[absent]\nunit = imc0 socket=0\n"), 7);
+	CHECK_NUMBER(listed(&root, "imc", "[absent]\nunit = imc0 socket=1\n"), 7);
+	CHECK_NUMBER(listed(&root, "imc", "[absent]\nunit = imc0 socket=0\nunit = IMC1 socket=0\n"),
+		     6);
+	CHECK_NUMBER(listed(&root, "imc", "[absent]\nunit = imc2\n"), 6);
+	CHECK_NUMBER(listed(&root, "imc", "[absent]\nunit = imc3\n"), 8);
+	CHECK_NUMBER(listed(&root, "imc", "[absent]\nunit = imc\n"), 2);
+	CHECK_NUMBER(listed(&root, "imc",
+			    "[absent]\nunit = imc0 cpu=haswell-ep\nunit = upi0\n[absent "
+			    "cpu=!sandybridge-ep]\nunit = imc\n"),
+		     8);
 	fake_free(&root);
 }
 
@@ -527,7 +530,7 @@ static void test_unreadable_site(void)
 	}
 	CU_ASSERT_FATAL(columns_files(&root, "sandybridge-ep"));
 	write_table(&root, 8, 1600);
-	write_site(&root, "memory_peak socket=each bytes_per_second=60e9\n");
+	write_site(&root, "[memory_peak]\neach = 60e9\n");
 	CU_ASSERT(chmod(fake_path(&root, "/etc/libuncore/site.tbl"), 0600) == 0);
 	pid_t child = fork();
 	if (child == 0)
@@ -569,8 +572,8 @@ static void test_site_groups(void)
 	size_t index = 0;
 
 	fake_new(&root);
-	write_site(&root, "group OURS \"what we look at\"\nitem memory_read_bytes\n"
-			  "item cha.CLOCKTICKS\nitem imc.CAS_COUNT:RD\n");
+	write_site(&root, "[group OURS]\nabout = what we look at\nitem = memory_read_bytes\n"
+			  "item = cha.CLOCKTICKS\nitem = imc.CAS_COUNT:RD\n");
 	p = open_root(&root, SNB);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(p);
 	CHECK_NUMBER(unc_group_find(p, "ours", &index), 0);
@@ -618,11 +621,11 @@ static void check_group(const char *items, bool available, int passes, const cha
 static const char *opcodes(const char *items, unsigned n)
 {
 	static char text[8192];
-	size_t at = (size_t)snprintf(text, sizeof(text), "group OURS \"opcodes\"\n%s", items);
+	size_t at = (size_t)snprintf(text, sizeof(text), "[group OURS]\n%s", items);
 
 	for (unsigned i = 0; i < n; i++)
 		at += (size_t)snprintf(text + at, sizeof(text) - at,
-				       "item cbo.TOR_INSERTS:OPCODE:opc=%u\n", 0x180 + i);
+				       "item = cbo.TOR_INSERTS:OPCODE:opc=%u\n", 0x180 + i);
 	return text;
 }
 
@@ -631,48 +634,82 @@ static void test_passes_of_groups(void)
 {
 	char reason[80];
 
-	check_group("group OURS \"one pass\"\nitem memory_read_bytes\nitem imc.CAS_COUNT:RD\n"
-		    "item imc.CAS_COUNT:WR\nitem imc.ACT_COUNT\nitem imc.PRE_COUNT:PAGE_MISS\n",
-		    true, 1, "");
-	check_group("group OURS \"two\"\nitem memory_read_bytes\nitem imc.CAS_COUNT:ALL\n"
-		    "item imc.CAS_COUNT:WR\nitem imc.ACT_COUNT\nitem imc.PRE_COUNT:PAGE_MISS\n",
-		    true, 2, "");
+	check_group(
+		"[group OURS]\nitem = memory_read_bytes\nitem = imc.CAS_COUNT:RD\n"
+		"item = imc.CAS_COUNT:WR\nitem = imc.ACT_COUNT\nitem = imc.PRE_COUNT:PAGE_MISS\n",
+		true, 1, "");
+	check_group(
+		"[group OURS]\nitem = memory_read_bytes\nitem = imc.CAS_COUNT:ALL\n"
+		"item = imc.CAS_COUNT:WR\nitem = imc.ACT_COUNT\nitem = imc.PRE_COUNT:PAGE_MISS\n",
+		true, 2, "");
 	check_group(opcodes("", UNC_MAX_CODES), true, UNC_MAX_CODES, "");
-	check_group(opcodes("item memory_read_bytes\nitem imc.CAS_COUNT:RD\n", UNC_MAX_CODES - 1),
-		    true, UNC_MAX_CODES - 1, "");
+	check_group(
+		opcodes("item = memory_read_bytes\nitem = imc.CAS_COUNT:RD\n", UNC_MAX_CODES - 1),
+		true, UNC_MAX_CODES - 1, "");
 	snprintf(reason, sizeof(reason), "it needs more than %d events at once", UNC_MAX_CODES);
 	check_group(opcodes("", UNC_MAX_CODES + 1), false, 0, reason);
 }
 
 /* FILE is put before each. */
 static const char *const broken_sites[][2] = {
-	{"group MEM \"ours\"\nitem memory_read_bytes\n",
+	{"[group MEM]\nitem = memory_read_bytes\n",
 	 ":1: group MEM is one of the library's: give it another name"},
-	{"group OURS \"ours\"\n", ": group OURS has no item"},
-	{"group OURS \"ours\"\nitem imc.CAS_COUNT:RD:WR\n",
+	{"[group A,B]\nitem = memory_read_bytes\n",
+	 ":1: group 'A,B' is not letters, digits, _ and - up to 31"},
+	{"[group]\nitem = memory_read_bytes\n",
+	 ":1: group '' is not letters, digits, _ and - up to 31"},
+	{"[group OURS]\nabout = ours\n", ": group OURS has no item"},
+	{"[group OURS]\nitem = imc.CAS_COUNT:RD:WR\n",
 	 ":2: item imc.CAS_COUNT: umask RD cannot be combined with WR"},
-	{"groop OURS \"ours\"\n", ":1: 'groop' is not a statement of a site's file; nearest is "
-				  "group"},
-	{"memory_peak bytes_per_second=1e9\n", ":1: socket= is missing"},
-	{"memory_peak socket=0\n", ":1: bytes_per_second= is missing"},
-	{"memory_peak socket=all bytes_per_second=1e9\n",
-	 ":1: socket=all is not a number up to 63, or each"},
-	{"memory_peak socket=64 bytes_per_second=1e9\n",
-	 ":1: socket=64 is not a number up to 63, or each"},
-	{"memory_peak socket=0 bytes_per_second=281.6\n",
-	 ":1: bytes_per_second=281.6 is none that a socket can have: 1e8 to 1e14 (bytes, not MB or "
-	 "GB)"},
-	{"memory_peak socket=0 bytes_per_second=fast\n",
-	 ":1: bytes_per_second=fast is not a number above 0"},
-	{"memory_peak socket=0 bytes_per_second=1e9\nmemory_peak socket=0 bytes_per_second=2e9\n",
-	 ":2: socket=0 is given twice"},
-	{"absent\n", ":1: absent: UNIT is missing"},
-	{"absent upi2@1\n", ":1: absent upi2@1: it is no unit, like upi2"},
-	{"absent upi2 socket=64\n", ":1: socket=64 is larger than 0x3f"},
-	{"absent upi2 socket=each\n", ":1: socket=each is not a number"},
-	{"absent upi2 socket=1\nabsent upi2 socket=1\n", ":2: absent upi2 is given twice"},
-	{"portable x unit=count kind=total \"x\"\n",
-	 ":1: 'portable' is not a statement of a site's file"},
+	{"[group OURS]\nitem = imc0.CAS_COUNT:RD\n",
+	 ":2: item imc0.CAS_COUNT:RD: a group names no place"},
+	{"[group OURS]\nitem = memory_read_bytes:socket=1\n",
+	 ":2: item memory_read_bytes:socket=1: a group names no place"},
+	{"[group OURS]\nitem = imc.CAS_COUNT:RD\nitem = imc.cas_count.rd\n",
+	 ":3: item imc.CAS_COUNT:RD is given twice"},
+	{"[group OURS]\nitem = imc.CAS_COUNT:RD\n[group Ours]\nitem = imc.CAS_COUNT:WR\n",
+	 ":3: group Ours is described twice"},
+	{"[group OURS]\nitem = \n", ":2: item = has no value"},
+	{"[group OURS]\nabout = a\nabout = b\nitem = imc.CAS_COUNT:RD\n",
+	 ":3: about is given twice"},
+	{"[group OURS]\nitme = imc.CAS_COUNT:RD\n",
+	 ":2: 'itme' is not a key of [group]: about, item"},
+	{"[groop OURS]\nitem = memory_read_bytes\n",
+	 ":1: there is no section [groop OURS]; nearest is group"},
+	{"[group OURS\nitem = memory_read_bytes\n", ":1: '[group OURS' is not [SECTION]"},
+	{"item\n", ":1: 'item' is not KEY = VALUE, nor [SECTION]"},
+	{"each = 1e9\n", ":1: 'each' stands before the first section"},
+	{"[memory_peak each]\n", ":1: [memory_peak each]: memory_peak takes no name"},
+	{"[memory_peak]\nall = 1e9\n", ":2: 'all' is not each, nor socket0 to socket63"},
+	{"[memory_peak]\nsocket64 = 1e9\n", ":2: 'socket64' is not each, nor socket0 to socket63"},
+	{"[memory_peak]\nsocket0 = 281.6\n",
+	 ":2: socket0 = 281.6 is none that a socket can have: 1e8 to 1e14 bytes a second (bytes, "
+	 "not MB or GB)"},
+	{"[memory_peak]\neach = fast\n",
+	 ":2: each = fast is none that a socket can have: 1e8 to 1e14 bytes a second (bytes, not "
+	 "MB or GB)"},
+	{"[memory_peak]\nsocket0 = 1e9\nsocket0 = 2e9\n", ":3: socket0 is given twice"},
+	{"[absent]\nunits = upi2\n", ":2: 'units' is not a key of [absent]: unit"},
+	{"[absent]\nunit = upi2@1\n", ":2: unit = upi2@1: it is no unit, like upi2"},
+	{"[absent]\nunit = upi2 socket=64\n", ":2: socket=64 is not a number up to 63"},
+	{"[absent]\nunit = upi2 socket=each\n", ":2: socket=each is not a number up to 63"},
+	{"[absent]\nunit = upi2 socket=1\nunit = UPI2 socket=1\n",
+	 ":3: unit = UPI2 is given twice"},
+	/* as it was before there were sections */
+	{"group OURS \"ours\"\nitem memory_read_bytes\n",
+	 ":1: 'group OURS \"ours\"' is of an older version, and is now `[group NAME]`, and below "
+	 "it "
+	 "`about = TEXT` and `item = NAME` lines (docs/measuring.md)"},
+	{"memory_peak socket=each bytes_per_second=1e9\n",
+	 ":1: 'memory_peak socket' is of an older version, and is now `[memory_peak]`, and below "
+	 "it "
+	 "`each = BYTES` or `socket0 = BYTES` (a second) (docs/measuring.md)"},
+	{"# as it was\nabsent upi2 socket=1\nabsent upi1\n",
+	 ":2: 'absent upi2 socket' is of an older version, and is now `[absent]`, and below it "
+	 "`unit = upi2` or `unit = upi2 socket=1` (docs/measuring.md)"},
+	{"nodes unit=imc clusters=0,1\n", ":1: 'nodes unit' is of an older version, and is now "
+					  "`[nodes]`, and below it `imc = 0,0,1,1` "
+					  "or `imc = 0,0,1,1 socket=1` (docs/measuring.md)"},
 };
 
 static void count_warning(void *user, enum unc_log_level level, const char *text)
@@ -688,7 +725,7 @@ static int count_failed(void *user, const struct unc_check *check)
 
 	if (check->ok)
 		return 0;
-	CHECK_TEXT(check->check, "tables");
+	CHECK_TEXT(check->check, "site");
 	CU_ASSERT(strncmp(check->detail, sentence, strlen(sentence)) == 0);
 	CU_ASSERT(check->remedy[0] != '\0');
 	return 0;
@@ -730,7 +767,8 @@ static void check_left_out(const struct unc_options *o, const char *sentence, bo
 
 static void test_broken_sites(void)
 {
-	static const char good[] = "group GOOD \"what is right\"\nitem memory_read_bytes\n";
+	static const char good[] =
+		"[group GOOD]\nabout = what is right\nitem = memory_read_bytes\n";
 	struct fake_root root;
 	struct unc_options o = {.size = sizeof(o), .sim = SNB};
 	char path[512], sentence[1024], text[1024];
@@ -742,7 +780,7 @@ static void test_broken_sites(void)
 		snprintf(text, sizeof(text), "%s%s", broken_sites[i][0], good);
 		write_site(&root, text);
 		snprintf(sentence, sizeof(sentence), "%s%s", path, broken_sites[i][1]);
-		check_left_out(&o, sentence, true);
+		check_left_out(&o, sentence, !strstr(sentence, "older version"));
 	}
 	fake_free(&root);
 	o.sysroot = NULL;
@@ -763,17 +801,17 @@ static void test_half_sites(void)
 
 	CU_ASSERT_FATAL(columns_files(&root, "sandybridge-ep"));
 	write_table(&root, 8, 1600);
-	write_site(&root, "memory_peak socket=1 bytes_per_second=60e9\n"
-			  "group OURS \"ours\"\nitem memory_read_bytes\n"
-			  "itm memory_write_bytes\nitem imc.CAS_COUNT:RD:WR\n"
-			  "group GOOD \"good\"\nitem imc.CAS_COUNT:RD\n"
-			  "memory_peak socket=0 bytes_per_second=fast\nitem imc.CAS_COUNT:WR\n"
-			  "group LAST \"no end\nitem memory_read_bytes\n");
+	write_site(&root, "[memory_peak]\nsocket1 = 60e9\n"
+			  "[group OURS]\nitem = memory_read_bytes\n"
+			  "itm = memory_write_bytes\nitem = imc.CAS_COUNT:RD:WR\n"
+			  "[group GOOD]\nitem = imc.CAS_COUNT:RD\nitem = imc.CAS_COUNT:WR\n"
+			  "[memory_peak]\nsocket0 = fast\n"
+			  "[group LAST\nitem = memory_read_bytes\n");
 	p = open_root(&root, "");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(p);
 	snprintf(sentence, sizeof(sentence),
-		 "%s/etc/libuncore/site.tbl:4: 'itm' is not a statement of a site's file; nearest "
-		 "is item: left out, as 2 more are",
+		 "%s/etc/libuncore/site.tbl:5: 'itm' is not a key of [group]: about, item: left "
+		 "out, as 2 more are",
 		 root.path);
 	CHECK_TEXT(unc_open_error(), sentence);
 	CHECK_NUMBER(unc_group_find(p, "OURS", &index), 0);
@@ -785,7 +823,8 @@ static void test_half_sites(void)
 	CHECK_NUMBER(unc_group_find(p, "LAST", &index), UNC_ERR_NOT_FOUND);
 	unc_platform_close(p);
 	snprintf(sentence, sizeof(sentence),
-		 "%s%s/etc/libuncore/site.tbl:8: bytes_per_second=fast is not a number above 0",
+		 "%s%s/etc/libuncore/site.tbl:11: socket0 = fast is none that a socket can have: "
+		 "1e8 to 1e14 bytes a second (bytes, not MB or GB)",
 		 why, root.path);
 	check_peak(&root, "", 1, 0, sentence);
 	fake_free(&root);
@@ -805,7 +844,7 @@ static void test_trusted_site(void)
 	}
 	fake_new(&root);
 	o.sysroot = root.path;
-	write_site(&root, "group OURS \"ours\"\nitem memory_read_bytes\n");
+	write_site(&root, "[group OURS]\nabout = ours\nitem = memory_read_bytes\n");
 	setenv("UNCORE_SITE", "/nonexistent", 1);
 	CHECK_NUMBER(unc_platform_open_as(&o, true, &p), 0);
 	CHECK_NUMBER(unc_group_find(p, "OURS", &index), 0);

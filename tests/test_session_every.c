@@ -105,15 +105,11 @@ static bool can_be_added(struct unc_platform *p, const char *spec)
 /* The folder of a CPU's tables, as cpus.tbl tells; without that file each has its own. */
 static void folder_of(const char *cpu, char *folder, size_t size)
 {
-	const char *dir = getenv("UNCORE_TABLES"), *source = getenv("SRCDIR");
+	const char *source = getenv("SRCDIR");
 	char line[512], name[64];
 	FILE *file;
 
-	snprintf(line, sizeof(line), "%s/%s/cpus.tbl",
-		 dir      ? dir
-		 : source ? source
-			  : ".",
-		 dir ? "." : "eventtables");
+	snprintf(line, sizeof(line), "%s/eventtables/cpus.tbl", source ? source : ".");
 	file = fopen(line, "r");
 	snprintf(folder, size, "%s", cpu);
 	while (file && fgets(line, sizeof(line), file))

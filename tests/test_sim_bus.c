@@ -184,8 +184,9 @@ static void check_present(uint64_t mask, uint64_t present, int units)
 	table.present = &shown;
 	work.sim_unit = &row;
 	work.n_sim_unit = 1;
-	table.workload = &work;
+	sim_workloads[1] = &work;
 	CU_ASSERT_FATAL(unc_sim_open("beta", "node", &one, 1, &sim, NULL) == 0);
+	sim_workloads[1] = &beta_workload;
 	uint32_t low = config(sim, 0x7e, UNC_DEVFN(0x1e, 3), 0x9C);
 	uint32_t high = config(sim, 0x7e, UNC_DEVFN(0x1e, 3), 0xA0);
 	uint64_t all = (uint64_t)high << 32 | low;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Words of table lines, numbers, nearest names, registers as they are shown. */
+/* Lines of files in sections, numbers, nearest names, registers as they are shown. */
 #include <errno.h>
 
 #include "suite.h"
@@ -7,66 +7,72 @@
 #include "base/reg.h"
 #include "base/text.h"
 
-static int first_line(const char *text, struct unc_line *line, struct unc_error *err)
+/* The lines of a text as "SECTION|KEY|VALUE;", and what is wrong with one. */
+static void read_lines(const char *text, char *out, size_t size)
 {
-	static char copy[512]; /* the words point into it */
+	static char copy[512];
+	struct unc_conf conf = {.next = copy, .end = copy + strlen(text)};
+	struct unc_conf_line line;
+	struct unc_error err = {0};
+	size_t n = 0;
+	int rc;
 
 	strcpy(copy, text);
-	struct unc_lines lines = {.next = copy, .end = copy + strlen(copy)};
-	return unc_line_next(&lines, line, err);
+	out[0] = '\0';
+	while ((rc = unc_conf_next(&conf, &line, &err)) != 0) {
+		if (rc < 0)
+			n += (size_t)snprintf(out + n, size - n, "%u: %s;", line.number, err.text);
+		else
+			n += (size_t)snprintf(out + n, size - n, "%s|%s|%s;", line.section,
+					      line.key ? line.key : "", line.key ? line.value : "");
+	}
 }
 
-static void words(void)
-{
-	struct unc_line line;
-	struct unc_error err;
-
-	CHECK_NUMBER(first_line("\n# note\n a  b=c\t\"d # e\" f=\"g h\" # end\n", &line, &err), 1);
-	CHECK_NUMBER(line.number, 3);
-	CHECK_NUMBER(line.n, 4);
-	CHECK_TEXT(line.word[0].value, "a");
-	CU_ASSERT_PTR_NULL(line.word[0].key);
-	CHECK_TEXT(line.word[1].key, "b");
-	CHECK_TEXT(line.word[1].value, "c");
-	CU_ASSERT(line.word[2].quoted);
-	CHECK_TEXT(line.word[2].value, "d # e");
-	CHECK_TEXT(line.word[3].key, "f");
-	CHECK_TEXT(line.word[3].value, "g h");
-}
-
-static void continued(void)
-{
-	struct unc_line line;
-	struct unc_error err;
-
-	CHECK_NUMBER(first_line("a \\\n b\\\n\tc\nd", &line, &err), 1);
-	CHECK_NUMBER(line.n, 3);
-	CHECK_TEXT(line.word[2].value, "c");
-	CHECK_NUMBER(line.number, 1);
-	CHECK_NUMBER(first_line("a \"b  \\\n\t c\" d=\"e\\\nf\"\n", &line, &err), 1);
-	CHECK_TEXT(line.word[1].value, "b c");
-	CHECK_TEXT(line.word[2].value, "e f");
-}
-
-static void broken_lines(void)
+static void conf_lines(void)
 {
 	static const struct {
-		const char *text, *sentence;
-	} cases[] = {
-		{"a \"b", "a quote is not closed"},
-		{"a=\"b", "a quote is not closed"},
-		{"\"a\"b", "a blank is missing before 'b'"},
-		{"a\"b\"", "a blank is missing before '\"b\"'"},
-		{"=b", "'=' without a name before it"},
+		const char *text, *lines;
+	} rows[] = {
+		{"\n# note\n a = b # end\n[ s x ]\n\tk=v w=x\r\nn =\n",
+		 "|a|b;s x||;s x|k|v w=x;s x|n|;"},
+		{"k = a#b = c", "|k|a#b = c;"}, /* no blank before it */
+		{"", ""},
+		{"#", ""},
+		{"[]\n[ a\nb\n= c\nd = e",
+		 "1: '[]' is not [SECTION];2: '[ a' is not [SECTION];"
+		 "3: 'b' is not KEY = VALUE, nor [SECTION];4: '= c' is not KEY = VALUE, nor "
+		 "[SECTION];|d|e;"},
 	};
+	char got[1024];
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct unc_line line;
-		struct unc_error err = {0};
-
-		CU_ASSERT_EQUAL(first_line(cases[i].text, &line, &err), UNC_ERR_TABLE);
-		CHECK_TEXT(err.text, cases[i].sentence);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		read_lines(rows[i].text, got, sizeof(got));
+		CHECK_TEXT(got, rows[i].lines);
 	}
+	char text[] = "a = b\n\0\nc = d";
+	struct unc_conf conf = {.next = text, .end = text + sizeof(text) - 1};
+	struct unc_conf_line line;
+	struct unc_error err = {0};
+	CHECK_NUMBER(unc_conf_next(&conf, &line, &err), 1);
+	CHECK_NUMBER(unc_conf_next(&conf, &line, &err), UNC_ERR_TABLE);
+	CHECK_TEXT(err.text, "a NUL byte in the text");
+	CHECK_NUMBER(unc_conf_next(&conf, &line, &err), 1);
+	CHECK_TEXT(line.value, "d");
+}
+
+static void conf_words(void)
+{
+	char value[] = "upi2 socket=1  cpu=a,b", text[8];
+
+	CU_ASSERT(!unc_conf_word(value, "upi2", text, sizeof(text)));
+	CU_ASSERT(unc_conf_word(value, "socket", text, sizeof(text)));
+	CHECK_TEXT(text, "1");
+	CHECK_TEXT(value, "upi2   cpu=a,b");
+	CU_ASSERT(!unc_conf_word(value, "cpu", text, 3)); /* it does not fit: it stays */
+	CU_ASSERT(unc_conf_word(value, "cpu", text, 4));
+	CHECK_TEXT(text, "a,b");
+	CHECK_TEXT(value, "upi2");
+	CU_ASSERT(!unc_conf_word(value, "cpu", text, sizeof(text)));
 }
 
 static void numbers(void)
@@ -228,9 +234,8 @@ static void shown(void)
 int main(void)
 {
 	static const struct suite_test tests[] = {
-		{"words, quotes and comments", words},
-		{"continued lines", continued},
-		{"broken lines are named", broken_lines},
+		{"lines of a file in sections", conf_lines},
+		{"words of a value", conf_words},
 		{"numbers", numbers},
 		{"numbers of bits", masks},
 		{"floating point numbers", doubles},

@@ -30,7 +30,10 @@ static bool read_policy(const struct unc_table *t, const char *text)
 	FILE *f = *text ? fopen(path, "w") : NULL;
 
 	if (f) {
-		fprintf(f, "%s\n", text);
+		fputs("[allow]\n", f);
+		for (const char *c = text; *c; c++)
+			fputc(*c == '&' ? '\n' : *c, f);
+		fputc('\n', f);
 		fclose(f);
 	}
 	int rc = policy_read(f ? path : "/nonexistent", t, 2, &policy, &err);
@@ -113,7 +116,7 @@ static void test_bits(void)
 		suite_skip("a policy has to belong to root");
 		return;
 	}
-	CU_ASSERT_FATAL(t && read_policy(t, "allow units=imc"));
+	CU_ASSERT_FATAL(t && read_policy(t, "units = imc"));
 	CU_ASSERT_EQUAL(
 		policy_allows(&policy, t, 1000, "uncore_imc_0", &event, &known, &type, &err), 0);
 	for (unsigned bit = 0; bit < 64; bit++) {

@@ -9,6 +9,7 @@
 #include <glob.h>
 
 #include "fake_root.h"
+#include "made.h"
 #include "session_kit.h"
 #include "sim/sim.h"
 
@@ -154,40 +155,29 @@ static void units_of(const void *user)
 
 /* ---- as many units as the tables can have (Granite Rapids has up to 126 CHAs) */
 
-static void copy_wide(const struct fake_root *root, const char *name)
+bool unc_table_built(size_t index, struct unc_table *out)
 {
-	static const char few[] = "step=0x20 count=2";
-	char path[128], text[MAX_TEXT], *at;
+	if (index > 0)
+		return REAL(unc_table_built)(index - 1, out);
+	*out = *made_table("wide");
+	return true;
+}
 
-	snprintf(path, sizeof(path), "tests/tables_bad/good/%s", name);
-	FILE *f = fopen(source(path), "r");
-	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
-	text[fread(text, 1, sizeof(text) - 3, f)] = '\0';
-	fclose(f);
-	if ((at = strstr(text, few)) != NULL) {
-		at += sizeof(few) - 2; /* the 2 */
-		memmove(at + 3, at + 1, strlen(at + 1) + 1);
-		memcpy(at, "128", 3);
-	}
-	fake_text(fake_path(root, "/%s", name), text);
+bool unc_workload_built(size_t index, struct unc_workload *out)
+{
+	size_t n = 0;
+
+	while (made_workload_built(n, out) && n < index)
+		n++;
+	return made_workload_built(index, out) || REAL(unc_workload_built)(index - n, out);
 }
 
 static void wide(void)
 {
-	struct unc_options o = {.size = sizeof(o), .sim = "testcpu,clock=step"};
+	struct unc_options o = {.size = sizeof(o), .sim = "wide,clock=step"};
 	struct unc_platform *p = NULL;
 	struct unc_value v[3];
-	struct fake_root root;
 
-	fake_new(&root);
-	copy_wide(&root, "cpus.tbl");
-	copy_wide(&root, "testcpu/units.tbl");
-	copy_wide(&root, "testcpu/box.events");
-	fake_text(fake_path(&root, "/testcpu/metrics.tbl"), "");
-	fake_text(fake_path(&root, "/testcpu/workload.tbl"),
-		  "machine sockets=2 cores=128 model=0x01 tsc_hz=1e9 \"Wide\"\n"
-		  "unit box present=0-127 clock=1e9\nrate box MIXED:RD \"2e6\"\n");
-	o.tables = root.path;
 	if (unc_platform_open(&o, &p) < 0)
 		printf("# %s\n", unc_open_error());
 	CU_ASSERT_PTR_NOT_NULL_FATAL(p);
@@ -209,7 +199,6 @@ static void wide(void)
 	unc_session_free(s);
 	check_quiet(p);
 	unc_platform_close(p);
-	fake_free(&root);
 }
 
 /* The CPUs that a file was made of: its second line names them. */

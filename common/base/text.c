@@ -15,105 +15,81 @@ static bool blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Joins a line that ends in a backslash with the next ones: the break, the backslash and the
- * indentation of the next line become one blank, inside quotes as well. */
-static char *line_end(struct unc_lines *lines, char *start)
+/* Without the blanks around it. */
+static char *trimmed(char *text)
 {
-	for (char *p = start; p < lines->end; p++) {
-		if (*p != '\n')
-			continue;
-		lines->number++;
-		if (p == start || p[-1] != '\\')
-			return p;
-		char *next = p + 1, *head = p - 1;
-		while (next < lines->end && blank(*next))
-			next++;
-		while (head > start && blank(head[-1]))
-			head--;
-		*head++ = ' ';
-		memmove(head, next, (size_t)(lines->end - next));
-		lines->end -= next - head;
-		p = head - 1;
-	}
-	return lines->end;
+	char *end = text + strlen(text);
+
+	while (end > text && blank(end[-1]))
+		*--end = '\0';
+	while (blank(*text))
+		text++;
+	return text;
 }
 
-/* A quoted text: *p stands on the opening quote; moves behind the closing one. */
-static char *quoted_text(char **p)
+static void cut_comment(char *line)
 {
-	char *start = *p + 1;
-	char *close = strchr(start, '"');
-
-	if (!close)
-		return NULL;
-	*close = '\0';
-	*p = close + 1;
-	return start;
+	for (char *p = line; *p; p++)
+		if (*p == '#' && (p == line || blank(p[-1])))
+			*p-- = '\0';
 }
 
-static int take_word(char **p, struct unc_word *word, struct unc_error *err)
+static int begin_section(struct unc_conf *s, char *line, struct unc_conf_line *out,
+			 struct unc_error *err)
 {
-	static const char ends[] = " \t\r\"#", or_key[] = " \t\r\"#=";
+	size_t length = strlen(line);
 
-	*word = (struct unc_word){.value = *p, .quoted = **p == '"'};
-	*p += strcspn(*p, or_key);
-	if (**p == '=' && (*p > word->value || !blank((*p)[1]))) {
-		word->key = word->value;
-		*(*p)++ = '\0';
-		word->value = *p;
-	}
-	if (**p == '"' && *p == word->value)
-		word->value = quoted_text(p);
-	else
-		*p += strcspn(*p, ends);
-	if (!word->value)
-		return unc_fail(err, UNC_ERR_TABLE, "a quote is not closed");
-	if (**p && !blank(**p) && **p != '#')
-		return unc_fail(err, UNC_ERR_TABLE, "a blank is missing before '%.8s'", *p);
-	if (word->key && word->key[0] == '\0')
-		return unc_fail(err, UNC_ERR_TABLE, "'=' without a name before it");
-	return 0;
+	if (line[length - 1] != ']' || length == 2)
+		return unc_fail(err, UNC_ERR_TABLE, "'%.40s' is not [SECTION]", line);
+	line[length - 1] = '\0';
+	s->section = out->section = trimmed(line + 1);
+	return 1;
 }
 
-static int split(char *p, struct unc_line *line, struct unc_error *err)
+int unc_conf_next(struct unc_conf *s, struct unc_conf_line *out, struct unc_error *err)
 {
-	line->n = 0;
-	for (;;) {
-		while (blank(*p))
-			*p++ = '\0';
-		if (*p == '\0' || *p == '#')
-			break;
-		if (line->n == UNC_MAX_WORDS)
-			return unc_fail(err, UNC_ERR_TABLE, "more than %d words in a line",
-					UNC_MAX_WORDS);
-		int rc = take_word(&p, &line->word[line->n], err);
-		if (rc < 0)
-			return rc;
-		line->n++;
-	}
-	/* A comment may follow a word directly: terminate the word. */
-	*p = '\0';
-	return 0;
-}
+	while (s->next < s->end) {
+		char *line = s->next, *stop = memchr(line, '\n', (size_t)(s->end - line));
 
-int unc_line_next(struct unc_lines *lines, struct unc_line *line, struct unc_error *err)
-{
-	while (lines->next < lines->end) {
-		char *start = lines->next;
-
-		line->number = lines->number + 1;
-		char *end = line_end(lines, start);
-		lines->next = end < lines->end ? end + 1 : end;
-		*end = '\0';
-		if (strlen(start) != (size_t)(end - start))
+		stop = stop ? stop : s->end;
+		s->next = stop < s->end ? stop + 1 : stop;
+		*out = (struct unc_conf_line){.section = s->section ? s->section : stop,
+					      .number = ++s->number};
+		*stop = '\0';
+		if (strlen(line) != (size_t)(stop - line))
 			return unc_fail(err, UNC_ERR_TABLE, "a NUL byte in the text");
-		int rc = split(start, line, err);
-		if (rc < 0)
-			return rc;
-		if (line->n)
-			return 1;
+		cut_comment(line);
+		if (!*(line = trimmed(line)))
+			continue;
+		if (*line == '[')
+			return begin_section(s, line, out, err);
+		out->key = line;
+		if (!(out->value = strchr(line, '=')) || out->value == line)
+			return unc_fail(err, UNC_ERR_TABLE,
+					"'%.40s' is not KEY = VALUE, nor [SECTION]", line);
+		*out->value++ = '\0';
+		out->key = trimmed(line);
+		out->value = trimmed(out->value);
+		return 1;
 	}
 	return 0;
+}
+
+bool unc_conf_word(char *value, const char *name, char *text, size_t size)
+{
+	size_t length = strlen(name);
+
+	for (char *p = value; (p = strstr(p, name)); p++) {
+		size_t word = strcspn(p, " \t\r");
+
+		if (p == value || !blank(p[-1]) || p[length] != '=' || word - length > size)
+			continue;
+		snprintf(text, size, "%.*s", (int)(word - length - 1), p + length + 1);
+		memmove(p, p + word, strlen(p + word) + 1);
+		trimmed(value);
+		return true;
+	}
+	return false;
 }
 
 bool unc_parse_number(const char *text, uint64_t *value)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Small text helpers: words of a table line, numbers, names. Pure. */
+/* Small text helpers: lines of a file, numbers, names. Pure. */
 #ifndef UNC_TEXT_H
 #define UNC_TEXT_H
 
@@ -10,31 +10,23 @@
 #include "base/bits.h"
 #include "base/error.h"
 
-enum { UNC_MAX_WORDS = 96 };
-
-/* One word of a line: plain (key is NULL), key=value, or "quoted" (quoted is set). */
-struct unc_word {
-	char *key;
-	char *value;
-	bool quoted;
-	bool used; /* set by the reader: what is left unused is an error */
-};
-
-struct unc_line {
-	struct unc_word word[UNC_MAX_WORDS];
-	size_t n;
-	unsigned number; /* of the first physical line */
-};
-
-/* Reads statements from text. The buffer is changed (words are terminated in place). */
-struct unc_lines {
-	char *next;
-	char *end;
+/* Lines of a file that a person writes: "[SECTION]", and "KEY = VALUE" below it; "#" begins a comment. */
+struct unc_conf {
+	char *next, *end; /* the text, with a zero behind it; it is changed */
 	unsigned number;
+	char *section; /* "" before the first */
 };
 
-/* 1: a line with at least one word is in *line; 0: end; UNC_ERR_TABLE: the sentence, without the place. */
-int unc_line_next(struct unc_lines *, struct unc_line *line, struct unc_error *err);
+struct unc_conf_line {
+	char *section;
+	char *key, *value; /* NULL: the section begins */
+	unsigned number;   /* of the line */
+};
+
+/* 1: *out is the next line; 0: the end; UNC_ERR_TABLE: what is wrong with a line, which is out->key. */
+int unc_conf_next(struct unc_conf *, struct unc_conf_line *out, struct unc_error *err);
+/* Takes a word "name=TEXT" out of a value, or out of a section's name. False: there is none that fits. */
+bool unc_conf_word(char *value, const char *name, char *text, size_t size);
 
 /* A whole text as an unsigned number, decimal or 0x. False: it is none, or (errno ERANGE) too large. */
 bool unc_parse_number(const char *text, uint64_t *value);

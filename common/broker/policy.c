@@ -15,7 +15,8 @@
 #include "encode/name.h"
 #include "host/trust.h"
 
-static const char defaults[] = "allow groups=MEM,LINK,PCIE units=imc,mc,mchbm,qpi,upi,iio\n";
+static const char defaults[] =
+	"[allow]\ngroups = MEM,LINK,PCIE\nunits = imc,mc,mchbm,qpi,upi,iio\n";
 static const char of_fields[] = "filters that a user chooses himself are for root alone";
 
 enum { MOST_BYTES = 65536, LONGEST_NAME = 64 };
@@ -25,7 +26,8 @@ struct reading {
 	int sockets;
 	struct policy *out;
 	struct unc_buf told;
-	bool allows; /* a line of the file has said so */
+	bool allows;                          /* a section of the file has said so */
+	const char *section, *groups, *units; /* of the one that is read */
 };
 
 /* ---- events of the tables */
@@ -126,7 +128,7 @@ static int add_fixed(struct reading *r, const bool *types, struct unc_error *err
 	return rc;
 }
 
-/* ---- statements */
+/* ---- sections */
 
 /* Whether the tables of any CPU have a name: a site has one file for all of its machines. */
 static bool known_somewhere(const char *name, bool group)
@@ -199,83 +201,133 @@ static int connect_groups(struct reading *r, const char *list, struct unc_error 
 	return 0;
 }
 
-/* Takes a value off a line; NULL: it has none. */
-static const char *take(struct unc_line *line, const char *key)
-{
-	for (size_t i = 1; i < line->n; i++)
-		if (line->word[i].key && !line->word[i].used &&
-		    strcmp(line->word[i].key, key) == 0) {
-			line->word[i].used = true;
-			return line->word[i].value;
-		}
-	return NULL;
-}
-
-static int take_limit(struct unc_line *line, const char *key, uint32_t most, uint32_t *out,
+static int take_limit(const char *key, const char *text, uint32_t most, uint32_t *out,
 		      struct unc_error *err)
 {
-	const char *text = take(line, key);
 	uint64_t value;
 
-	if (!text)
-		return 0;
 	if (!unc_parse_number(text, &value) || !value || value > most)
-		return unc_fail(err, UNC_ERR_TABLE, "%s=%s is not a number from 1 to %u", key, text,
-				most);
+		return unc_fail(err, UNC_ERR_TABLE, "%s = %s is not a number from 1 to %u", key,
+				text, most);
 	*out = (uint32_t)value;
 	return 0;
 }
 
-static int read_statement(struct reading *r, struct unc_line *line, struct unc_error *err)
+static int limit(struct policy *p, const struct unc_conf_line *s, struct unc_error *err)
 {
-	const char *word = line->word[0].key ? "" : line->word[0].value;
-	struct policy *p = r->out;
+	const struct {
+		char key[12];
+		uint32_t most, *out;
+	} limits[] = {{"descriptors", 65536, &p->descriptors},
+		      {"connections", MAX_CONNECTIONS, &p->connections},
+		      {"requests", 1000000, &p->requests}};
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+		if (strcmp(s->key, limits[i].key) == 0)
+			return take_limit(s->key, s->value, limits[i].most, limits[i].out, err);
+	return unc_fail(err, UNC_ERR_TABLE,
+			"'%.40s' is not a key of [limit]: descriptors, connections, requests",
+			s->key);
+}
+
+/* At the end of a section [allow]. */
+static int end_section(struct reading *r, struct unc_error *err)
+{
 	int rc = 0;
 
-	if (strcmp(word, "allow") == 0) {
-		const char *groups = take(line, "groups"), *units = take(line, "units");
-
-		r->allows = true;
-		rc = units ? allow(r, groups, units, err)
-			   : unc_fail(err, UNC_ERR_TABLE, "allow needs units=TYPE,...");
-	} else if (strcmp(word, "connect") == 0) {
-		const char *groups = take(line, "groups");
-
-		rc = groups ? connect_groups(r, groups, err)
-			    : unc_fail(err, UNC_ERR_TABLE, "connect needs groups=NAME,...");
-	} else if (strcmp(word, "limit") == 0) {
-		if ((rc = take_limit(line, "descriptors", 65536, &p->descriptors, err)) == 0 &&
-		    (rc = take_limit(line, "connections", MAX_CONNECTIONS, &p->connections, err)) ==
-			    0)
-			rc = take_limit(line, "requests", 1000000, &p->requests, err);
-	} else if (strcmp(word, "alone") == 0) {
-		p->alone = true;
-	} else {
-		return unc_fail(
-			err, UNC_ERR_TABLE,
-			"'%.40s' is not a statement; there are allow, connect, limit, alone",
-			line->word[0].key ? line->word[0].key : word);
-	}
-	for (size_t i = 1; i < line->n && rc == 0; i++)
-		if (!line->word[i].used)
-			rc = unc_fail(err, UNC_ERR_TABLE, "'%.40s' has no meaning in a line '%s'",
-				      line->word[i].key ? line->word[i].key : line->word[i].value,
-				      word);
+	if (r->section && strcmp(r->section, "allow") == 0)
+		rc = r->units ? allow(r, r->groups, r->units, err)
+			      : unc_fail(err, UNC_ERR_TABLE, "[allow] needs units = TYPE,...");
+	r->groups = r->units = NULL;
 	return rc;
+}
+
+static int begin_section(struct reading *r, const char *section, struct unc_error *err)
+{
+	static const char names[][8] = {"allow", "connect", "limit"};
+
+	r->section = section;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], section) == 0) {
+			r->allows |= i == 0;
+			return 0;
+		}
+	return unc_fail(err, UNC_ERR_TABLE,
+			"there is no section [%.40s]; there are allow, connect, limit", section);
+}
+
+static int take_setting(struct reading *r, const struct unc_conf_line *s, struct unc_error *err)
+{
+	if (!*s->value)
+		return unc_fail(err, UNC_ERR_TABLE, "%s = has no value", s->key);
+	if (strcmp(s->section, "limit") == 0)
+		return limit(r->out, s, err);
+	if (strcmp(s->section, "connect") == 0 && strcmp(s->key, "groups") == 0)
+		return connect_groups(r, s->value, err);
+	if (strcmp(s->section, "connect") == 0 && strcmp(s->key, "alone") == 0 &&
+	    strcmp(s->value, "yes") == 0) {
+		r->out->alone = true;
+		return 0;
+	}
+	if (strcmp(s->section, "allow") == 0 && strcmp(s->key, "groups") == 0 && !r->groups) {
+		r->groups = s->value;
+		return 0;
+	}
+	if (strcmp(s->section, "allow") == 0 && strcmp(s->key, "units") == 0 && !r->units) {
+		r->units = s->value;
+		return 0;
+	}
+	return unc_fail(err, UNC_ERR_TABLE, "'%.40s' has no meaning in [%s], or is given twice",
+			s->key, s->section);
+}
+
+/* A line of a policy of before there were sections. */
+static bool is_old(const char *line, struct unc_error *err)
+{
+	static const char *const old[] = {"allow", "connect", "limit", "alone"};
+	size_t length = strcspn(line, " \t");
+
+	for (size_t i = 0; i < sizeof(old) / sizeof(old[0]); i++)
+		if (strlen(old[i]) == length && strncmp(old[i], line, length) == 0) {
+			unc_fail(err, UNC_ERR_TABLE,
+				 "'%.60s' is of an older version: a line is now a section [allow], "
+				 "[connect] or [limit], with a line KEY = VALUE for each of its "
+				 "words (uncored(8))",
+				 line);
+			return true;
+		}
+	return false;
+}
+
+static int read_line(struct reading *r, int rc, const struct unc_conf_line *s,
+		     struct unc_error *err)
+{
+	if (!r->section && s->key && is_old(s->key, err))
+		return UNC_ERR_TABLE;
+	if (rc < 0)
+		return rc;
+	if (!s->key && (rc = end_section(r, err)) < 0)
+		return rc;
+	if (s->key && !r->section)
+		return unc_fail(err, UNC_ERR_TABLE, "'%.40s' stands before the first section",
+				s->key);
+	return s->key ? take_setting(r, s, err) : begin_section(r, s->section, err);
 }
 
 static int read_text(struct reading *r, const char *path, char *text, size_t size,
 		     struct unc_error *err)
 {
-	struct unc_lines lines = {.next = text, .end = text + size};
-	static struct unc_line line;
+	struct unc_conf lines = {.next = text, .end = text + size};
+	struct unc_conf_line s = {.number = 0};
 	int rc;
 
-	while ((rc = unc_line_next(&lines, &line, err)) > 0 &&
-	       (rc = read_statement(r, &line, err)) == 0)
+	r->section = r->groups = r->units = NULL;
+	while ((rc = unc_conf_next(&lines, &s, err)) != 0 && (rc = read_line(r, rc, &s, err)) == 0)
 		;
+	if (rc == 0)
+		rc = end_section(r, err);
 	if (rc < 0)
-		unc_error_prefix(err, "%s:%u", path, line.number);
+		unc_error_prefix(err, "%s:%u", path, s.number);
 	return rc;
 }
 

@@ -21,26 +21,13 @@ static void check_environment(struct doctor *d)
 				 "%s is ignored: the program runs with raised privileges", *name);
 }
 
-static void check_tables(struct doctor *d)
-{
-	if (d->platform->closed)
-		unc_report(
-			d, "tables", false,
-			"name them: uncore doctor --tables \"$UNCORE_TABLES\" (every command takes "
-			"it), or unset UNCORE_TABLES",
-			UNC_CLOSED);
-	else if (d->platform->set.n)
-		unc_note(d, "tables",
-			 "of a folder; a fence keeps them from what is no monitor's register");
-}
-
 /* Told last: what is left out keeps no counter from being read. */
 static void check_left_out(struct doctor *d)
 {
-	const struct unc_wrong *wrong = &d->platform->set.wrong;
+	const struct unc_wrong *wrong = &d->platform->site.wrong;
 
 	if (wrong->n)
-		unc_report(d, "tables", false,
+		unc_report(d, "site", false,
 			   "correct it, and let everybody read the file (chmod 0644)",
 			   "%s: left out, %u in all", wrong->first.text, wrong->n);
 }
@@ -87,11 +74,11 @@ static bool check_cpu(struct doctor *d)
 		return false;
 	}
 	if (rc != UNC_ERR_UNAVAILABLE) {
-		unc_report(d, "tables", false, "correct the folder, or unset UNCORE_TABLES", "%s",
+		unc_report(d, "cpu", false, "mount /proc and /sys, or check UNCORE_SYSROOT", "%s",
 			   unc_open_error());
 		return false;
 	}
-	unc_cpu_names(NULL, names, sizeof(names));
+	unc_cpu_names(names, sizeof(names));
 	snprintf(remedy, sizeof(remedy),
 		 "run it on one of: %s; or try a simulated one: UNCORE_SIM=" UNC_EXAMPLE_CPU,
 		 names);
@@ -259,7 +246,6 @@ static void check_simulated(struct doctor *d)
 		return;
 	}
 	d->table = d->platform->table;
-	check_tables(d);
 	unc_doctor_kernel(d);
 	unc_doctor_units(d);
 	unc_doctor_counters(d);
@@ -269,9 +255,6 @@ static void check_simulated(struct doctor *d)
 static void check_machine(struct doctor *d)
 {
 	if (!check_cpu(d))
-		return;
-	check_tables(d);
-	if (d->platform->closed)
 		return;
 	check_hypervisor(d);
 	unc_doctor_container(d, unc_doctor_capabilities(d));

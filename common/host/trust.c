@@ -20,13 +20,8 @@ bool unc_raised(void)
 	return getauxval(AT_SECURE) != 0;
 }
 
-const char *const unc_variables[] = {"UNCORE_SIM",
-				     "UNCORE_SYSROOT",
-				     "UNCORE_TABLES",
-				     "UNCORE_ACCESS",
-				     "UNCORE_RUN",
-				     "UNCORE_SITE",
-				     NULL};
+const char *const unc_variables[] = {"UNCORE_SIM", "UNCORE_SYSROOT", "UNCORE_ACCESS",
+				     "UNCORE_RUN", "UNCORE_SITE",    NULL};
 
 const char *unc_variable(bool raised, const char *name)
 {

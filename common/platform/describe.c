@@ -37,17 +37,6 @@ static struct unc_cpu describe_cpu(const struct unc_table *t)
 	};
 }
 
-static int describe_cpus(struct unc_platform *p)
-{
-	p->cpu = describe_cpu(p->table);
-	p->cpus = calloc(p->set.n + 1, sizeof(*p->cpus));
-	if (!p->cpus)
-		return UNC_ERR_MEMORY;
-	for (size_t i = 0; i < p->set.n; i++)
-		p->cpus[i] = describe_cpu(p->set.table[i]);
-	return 0;
-}
-
 /* Those compiled in, in static storage; described once, and the same for all. */
 static struct unc_cpu *built(size_t index)
 {
@@ -68,8 +57,7 @@ const struct unc_cpu *unc_cpu_get(const struct unc_platform *p, size_t index)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	if (p && p->set.n)
-		return index < p->set.n ? &p->cpus[index] : NULL;
+	(void)p;
 	pthread_once(&once, describe_built);
 	return index < UNC_TABLE_CPUS && built(index)->name ? built(index) : NULL;
 }
@@ -389,8 +377,8 @@ static struct unc_metric_row *known_metric(const struct unc_platform *p, size_t 
 int unc_describe(struct unc_platform *p, struct unc_error *err)
 {
 	p->event = calloc(p->table->n_event + 1, sizeof(*p->event));
-	if (!p->event || describe_cpus(p) < 0 || describe_types(p) < 0 || describe_units(p) < 0 ||
-	    describe_metrics(p) < 0)
+	p->cpu = describe_cpu(p->table);
+	if (!p->event || describe_types(p) < 0 || describe_units(p) < 0 || describe_metrics(p) < 0)
 		return unc_no_memory(err);
 	return 0;
 }
@@ -412,7 +400,6 @@ void unc_describe_free(struct unc_platform *p)
 	free(p->event);
 	free(p->unit);
 	free(p->type);
-	free(p->cpus);
 }
 
 const struct unc_cpu *unc_platform_cpu(const struct unc_platform *p)

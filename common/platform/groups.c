@@ -23,20 +23,29 @@ struct codes {
 	bool more; /* than there is room for */
 };
 
-/* The table that has group `index`, and its row there; NULL: past the end. */
-static const struct unc_tbl_group *row_of(const struct unc_platform *p, size_t index,
-					  const struct unc_table **t)
-{
-	*t = index < p->table->n_group ? p->table : p->site.groups;
-	if (*t == p->table)
-		return &p->table->group[index];
-	index -= p->table->n_group;
-	return *t && index < (*t)->n_group ? &(*t)->group[index] : NULL;
-}
-
 static size_t count(const struct unc_platform *p)
 {
-	return p->table->n_group + (p->site.groups ? p->site.groups->n_group : 0);
+	return p->table->n_group + p->site.n_groups;
+}
+
+/* Group `index`, if it is one of the site; NULL: it is one of the tables. */
+static const struct unc_site_group *of_site(const struct unc_platform *p, size_t index)
+{
+	return index < p->table->n_group ? NULL : &p->site.group[index - p->table->n_group];
+}
+
+/* The nth item of a group; NULL: past the last. */
+static const char *item_of(const struct unc_platform *p, size_t index, size_t nth)
+{
+	const struct unc_site_group *own = of_site(p, index);
+	const struct unc_range *items;
+
+	if (own)
+		return nth < own->n_items ? own->item[nth] : NULL;
+	items = &p->table->group[index].items;
+	if (nth >= items->n)
+		return NULL;
+	return unc_tbl_str(p->table, p->table->group_item[items->first + nth].text);
 }
 
 /* ---- what a group needs */
@@ -124,13 +133,13 @@ static struct unc_group_row *study(const struct unc_platform *p, size_t index)
 {
 	struct unc_group_row *row = calloc(1, sizeof(*row));
 	struct codes *c = calloc(1, sizeof(*c));
-	const struct unc_table *t;
-	const struct unc_tbl_group *g = row_of(p, index, &t);
+	const struct unc_site_group *own = of_site(p, index);
+	size_t n = own ? own->n_items : p->table->group[index].items.n, lacking = 0;
 	struct lacks lacks = {.reason = ""};
-	size_t lacking = 0;
+	const char *item;
 
 	if (row)
-		row->items = calloc(2 * (size_t)g->items.n + 1, sizeof(*row->items));
+		row->items = calloc(2 * n + 1, sizeof(*row->items));
 	if (!row || !c || !row->items) {
 		free(row ? row->items : NULL);
 		free(row);
@@ -139,24 +148,24 @@ static struct unc_group_row *study(const struct unc_platform *p, size_t index)
 	}
 	lacks.text = UNC_BUF(row->reason);
 	lacks.list = UNC_BUF(lacks.items);
-	for (uint32_t i = 0; i < g->items.n; i++) {
-		const char *item = unc_tbl_str(t, t->group_item[g->items.first + i].text);
+	for (size_t i = 0; (item = item_of(p, index, i)) != NULL; i++) {
 		struct unc_error why = {0};
 
 		if (add_item(p, item, c, &why) == 0) {
 			row->items[row->pub.n_items++] = item;
 		} else {
-			row->items[g->items.n + lacking++] = item;
+			row->items[n + lacking++] = item;
 			add_lacks(&lacks, item, why.text);
 		}
 	}
 	put_lacks(&lacks);
-	memmove(&row->items[row->pub.n_items], &row->items[g->items.n],
-		lacking * sizeof(*row->items));
-	row->items[g->items.n] = NULL;
-	unc_put(&lacks.text, "%s", unc_tbl_str(t, g->unavailable));
-	row->pub.name = unc_tbl_str(t, g->name);
-	row->pub.desc = unc_tbl_str(t, g->desc);
+	memmove(&row->items[row->pub.n_items], &row->items[n], lacking * sizeof(*row->items));
+	row->items[n] = NULL;
+	unc_put(&lacks.text, "%s", own && own->why ? own->why : "");
+	row->pub.name = unc_describe_group(p, index);
+	row->pub.desc = !own         ? unc_tbl_str(p->table, p->table->group[index].desc)
+			: own->about ? own->about
+				     : "";
 	row->pub.items = row->items;
 	row->pub.reason = row->reason;
 	row->pub.available = row->pub.n_items > 0 && !c->more;
@@ -205,10 +214,10 @@ const struct unc_group *unc_group_get(const struct unc_platform *p, size_t index
 
 const char *unc_describe_group(const struct unc_platform *p, size_t index)
 {
-	const struct unc_table *t;
-	const struct unc_tbl_group *g = row_of(p, index, &t);
-
-	return g ? unc_tbl_str(t, g->name) : NULL;
+	if (index >= count(p))
+		return NULL;
+	return of_site(p, index) ? of_site(p, index)->name
+				 : unc_tbl_str(p->table, p->table->group[index].name);
 }
 
 int unc_describe_groups(struct unc_platform *p, struct unc_error *err)

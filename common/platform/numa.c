@@ -297,8 +297,7 @@ static const struct unc_tbl_nodes *map_of(const struct unc_platform *p,
 	for (unsigned i = 0; i < p->site.n_nodes; i++) {
 		const struct unc_site_nodes *line = &p->site.nodes[i];
 
-		if (unc_same(unc_tbl_str(p->site.groups, line->unit),
-			     unc_type_name(p->table, u->type)) &&
+		if (unc_same(line->unit, unc_type_name(p->table, u->type)) &&
 		    (line->socket == u->socket || (line->socket < 0 && !map)) &&
 		    line->map.clusters == clusters)
 			map = &line->map;
@@ -341,7 +340,7 @@ static int cluster_of(const struct unc_platform *p, const struct unc_instance *u
 			why, UNC_ERR_UNAVAILABLE,
 			"which memory controllers belong to which of the %u sub-NUMA clusters "
 			"of this CPU is not public; `uncore verify` measures it and prints the "
-			"line for site.tbl",
+			"lines for site.tbl",
 			clusters);
 	return unc_fail(why, UNC_ERR_UNAVAILABLE,
 			"%s units are known by socket only; sub-NUMA clusters are on", name);

@@ -128,38 +128,27 @@ const struct unc_table **unc_tables(size_t *n)
 	return all;
 }
 
-/* The table of this number in the folder, or (NULL, or none) of those compiled in. */
-static bool table_at(const struct unc_table_set *set, size_t i, struct unc_table *out)
-{
-	if (!set || !set->n)
-		return unc_table_built(i, out);
-	if (i < set->n)
-		*out = *set->table[i];
-	return i < set->n;
-}
-
-void unc_cpu_names(const struct unc_table_set *set, char *buf, size_t size)
+void unc_cpu_names(char *buf, size_t size)
 {
 	struct unc_buf list = unc_buf(buf, size);
 	struct unc_table t;
 
-	for (size_t i = 0; table_at(set, i, &t); i++)
+	for (size_t i = 0; unc_table_built(i, &t); i++)
 		unc_put_word(&list, unc_tbl_str(&t, t.name));
 }
 
-static int table_by_name(const struct unc_table_set *set, const char *name, struct unc_table *out,
-			 struct unc_error *err)
+static int table_by_name(const char *name, struct unc_table *out, struct unc_error *err)
 {
 	char names[400], near[80];
 	struct unc_nearest nearest;
 
 	unc_nearest_start(&nearest, name);
-	for (size_t i = 0; table_at(set, i, out); i++) {
+	for (size_t i = 0; unc_table_built(i, out); i++) {
 		if (strcmp(name, "*") == 0 || unc_cpu_is(out, name))
 			return 0;
 		unc_nearest_try_short(&nearest, unc_tbl_str(out, out->name));
 	}
-	unc_cpu_names(set, names, sizeof(names));
+	unc_cpu_names(names, sizeof(names));
 	return unc_fail(err, UNC_ERR_NOT_FOUND, "no CPU %.60s%s; there are tables for %s", name,
 			unc_nearest_text(&nearest, near, sizeof(near)), names);
 }
@@ -184,28 +173,27 @@ static void identity(const struct unc_topology *top, char *buf, size_t size)
 }
 
 /* False: there is none of this CPU. */
-static bool table_of(const struct unc_table_set *set, const struct unc_topology *top,
-		     struct unc_table *out)
+static bool table_of(const struct unc_topology *top, struct unc_table *out)
 {
-	for (size_t i = 0; table_at(set, i, out); i++)
+	for (size_t i = 0; unc_table_built(i, out); i++)
 		if (is_cpu(top, out->cpuid))
 			return true;
 	return false;
 }
 
-static int table_by_cpu(const struct unc_table_set *set, const struct unc_topology *top,
-			struct unc_table *out, struct unc_error *err)
+static int table_by_cpu(const struct unc_topology *top, struct unc_table *out,
+			struct unc_error *err)
 {
 	const char *simulates = "";
 	char names[400], cpu[120];
 
-	if (table_of(set, top, out))
+	if (table_of(top, out))
 		return 0;
-	for (size_t i = 0; strcmp(simulates, UNC_EXAMPLE_CPU) != 0 && table_at(set, i, out); i++)
+	for (size_t i = 0; strcmp(simulates, UNC_EXAMPLE_CPU) != 0 && unc_table_built(i, out); i++)
 		simulates = unc_tbl_str(out, out->name);
-	unc_cpu_names(set, names, sizeof(names));
+	unc_cpu_names(names, sizeof(names));
 	identity(top, cpu, sizeof(cpu));
-	table_at(set, 0, out);
+	unc_table_built(0, out);
 	for (size_t i = 0; i < out->n_known; i++)
 		if (is_cpu(top, &out->known[i].cpuid))
 			return unc_fail(err, UNC_ERR_UNAVAILABLE,
@@ -222,14 +210,15 @@ static int table_by_cpu(const struct unc_table_set *set, const struct unc_topolo
 /* Whether the site says that a unit does not exist. */
 static bool is_absent(const struct unc_platform *p, const struct unc_instance *u)
 {
-	const char *type = unc_type_name(p->table, u->type), *text;
+	const char *type = unc_type_name(p->table, u->type);
 	char name[64];
 
 	snprintf(name, sizeof(name), "%.40s%u", type, u->index);
 	for (unsigned i = 0; i < p->site.n_absent; i++) {
-		text = unc_tbl_str(p->site.groups, p->site.absent[i].unit);
-		if ((unc_same(text, type) || unc_same(text, name)) &&
-		    (p->site.absent[i].socket < 0 || p->site.absent[i].socket == u->socket))
+		const struct unc_site_absent *a = &p->site.absent[i];
+
+		if ((unc_same(a->unit, type) || unc_same(a->unit, name)) &&
+		    (a->socket < 0 || a->socket == u->socket))
 			return true;
 	}
 	return false;
@@ -252,18 +241,16 @@ static void drop_absent(struct unc_platform *p)
 static int open_machine(struct unc_platform *p, const char *order, struct unc_error *err)
 {
 	struct unc_bus *bus = NULL;
-	const struct unc_table *known = table_of(NULL, &p->topology, &p->known) ? &p->known : NULL;
 	int rc;
 
 	if ((rc = unc_access_open(p->machine, order, &p->access, err)) < 0)
 		return rc;
 	p->machine->top = &p->topology;
 	if (p->machine->fenced)
-		rc = unc_fence_begin(unc_access_fence(p->access), known, err);
+		rc = unc_fence_begin(unc_access_fence(p->access), p->table, err);
 	if (rc < 0 || (rc = p->machine->methods->bus(p->machine, &bus, err)) < 0)
 		return rc;
 	bus->gate = p->access;
-	bus->closed = p->machine->fenced && !known;
 	rc = unc_discover(p->table, &p->topology, bus, note, p, &p->instances, err);
 	if (rc == 0 && p->machine->fenced)
 		rc = unc_fence_windows(p->table, &p->instances, bus, p->fs, p->access, err);
@@ -275,21 +262,6 @@ static int open_machine(struct unc_platform *p, const char *order, struct unc_er
 	rc = unc_instances_probe(p->table, &p->instances, p->access, err);
 	drop_absent(p);
 	return rc < 0 ? rc : unc_platform_kernel(p, err);
-}
-
-/*
- * Tables of the environment on hardware: its units are listed, and none is touched. Not even
- * discovery looks for them, for where it looks is told by these tables.
- */
-static int closed_machine(struct unc_platform *p, const char *order, struct unc_error *err)
-{
-	int rc = unc_access_open(p->machine, order, &p->access, err);
-
-	if (rc == 0)
-		rc = unc_discover(p->table, &p->topology, NULL, NULL, NULL, &p->instances, err);
-	for (size_t i = 0; rc == 0 && i < p->instances.n; i++)
-		unc_instance_refuse(&p->instances.unit[i], "%s", UNC_CLOSED);
-	return rc;
 }
 
 /* For listing and encoding: the units that the tables know, as if on socket 0. */
@@ -339,8 +311,6 @@ static int choose_machine(struct unc_platform *p, const struct unc_options *o,
 		return unc_machine_hardware(p->fs, &p->machine, err);
 	if (unc_fs_text(p->fs, node, sizeof(node), "proc/sys/kernel/hostname") < 0)
 		node[0] = '\0'; /* a root without it is a node without a name */
-	if (p->set.n)
-		return unc_machine_simulated(sim, node, p->set.table, p->set.n, &p->machine, err);
 	if (!(built = unc_tables(&n)))
 		return unc_no_memory(err);
 	rc = unc_machine_simulated(sim, node, built, n, &p->machine, err);
@@ -370,7 +340,7 @@ static int choose_table(struct unc_platform *p, const struct unc_options *o, str
 
 	p->table = &p->own;
 	if (only_listing(o))
-		return table_by_name(&p->set, o->cpu, &p->own, err);
+		return table_by_name(o->cpu, &p->own, err);
 	if (p->machine->table)
 		p->table = p->machine->table;
 	if (p->machine->table && o->cpu && o->cpu[0] &&
@@ -380,7 +350,7 @@ static int choose_table(struct unc_platform *p, const struct unc_options *o, str
 				unc_tbl_str(p->table, p->table->name));
 	rc = p->machine->methods->topology(p->machine, &p->topology, &why);
 	if (!p->machine->table && (rc == 0 || p->topology.n_sockets) &&
-	    (known = table_by_cpu(&p->set, &p->topology, &p->own, err)) < 0)
+	    (known = table_by_cpu(&p->topology, &p->own, err)) < 0)
 		return known;
 	if (rc < 0)
 		return unc_fail(err, rc, "%s", why.text);
@@ -396,11 +366,11 @@ int unc_platform_root(const struct unc_options *o, bool raised, struct unc_fs **
 	return rc < 0 ? rc : unc_fs_open(root, out, err);
 }
 
-/* What is wrong in tables is told once, and the rest serves. */
+/* What is wrong in the file of the site is told once, and the rest serves. */
 static void tell_wrong(struct unc_platform *p)
 {
 	struct unc_buf text = UNC_BUF(open_error.text);
-	const struct unc_wrong *wrong = &p->set.wrong;
+	const struct unc_wrong *wrong = &p->site.wrong;
 
 	unc_error_clear(&open_error);
 	if (!wrong->n)
@@ -421,8 +391,7 @@ static int read_site(struct unc_platform *p, const struct unc_options *o, struct
 
 	if (!named && (rc = unc_fs_path(p->fs, path, sizeof(path), "/etc/libuncore/site.tbl")) < 0)
 		return unc_fail(err, rc, "the path of the root is too long");
-	rc = unc_site_load(named ? named : path, named != NULL, p->raised ? unc_trust_owner : NULL,
-			   p->table, &p->site, &p->set.wrong, err);
+	rc = unc_site_load(named ? named : path, named != NULL, p->raised, p->table, &p->site, err);
 	if (!named && (only_listing(o) || p->machine->simulated)) {
 		p->site.peaks = (struct unc_site_peaks){.each = 0};
 		p->site.n_absent = p->site.n_nodes = 0;
@@ -432,24 +401,16 @@ static int read_site(struct unc_platform *p, const struct unc_options *o, struct
 
 static int open_platform(struct unc_platform *p, const struct unc_options *o, struct unc_error *err)
 {
-	const char *tables = option(o->tables, p->raised, "UNCORE_TABLES");
 	const char *order = option(o->access, p->raised, "UNCORE_ACCESS");
 	int rc;
 
 	note_ignored(p);
 	if (!p->fs && (rc = unc_platform_root(o, p->raised, &p->fs, err)) < 0)
 		return rc;
-	if (tables && (rc = unc_table_set_load_trusted(tables, p->raised ? unc_trust_owner : NULL,
-						       &p->set, err)) < 0)
-		return rc;
 	if ((rc = choose_machine(p, o, err)) < 0 || (rc = choose_table(p, o, err)) < 0 ||
 	    (rc = read_site(p, o, err)) < 0)
 		return rc;
-	p->closed = tables && !o->tables && p->machine->fenced && unc_fs_is_hardware(p->fs);
-	if (only_listing(o))
-		rc = nominal_units(p, err);
-	else
-		rc = p->closed ? closed_machine(p, order, err) : open_machine(p, order, err);
+	rc = only_listing(o) ? nominal_units(p, err) : open_machine(p, order, err);
 	if (rc < 0)
 		return rc;
 	unc_platform_now(p, &p->opened_ns, &p->opened_tsc);
@@ -536,7 +497,6 @@ void unc_platform_close(struct unc_platform *p)
 	unc_machine_close(p->machine);
 	unc_fs_close(p->fs);
 	unc_site_free(&p->site);
-	unc_table_set_free(&p->set);
 	unc_ledger_free(p->ledger);
 	/* In a forked process a thread that is not here may hold them. */
 	if (unc_platform_here(p)) {

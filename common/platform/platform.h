@@ -14,7 +14,7 @@
 #include "host/fs.h"
 #include "host/machine.h"
 #include "machine/discover.h"
-#include "reader/table_load.h"
+#include "platform/site.h"
 #include "tables/table.h"
 
 struct unc_ledger; /* host/ledger.h */
@@ -31,15 +31,12 @@ struct unc_kernel_unit {
 struct unc_platform {
 	const struct unc_table *table; /* `own`, or that of the simulated machine */
 	struct unc_table own;
-	struct unc_table known;   /* compiled in, of the CPU at hand: what the fence knows */
-	struct unc_table_set set; /* tables of a folder, if any */
 	struct unc_site site;
 	struct unc_memory_peaks {
 		double of[UNC_MAX_SOCKETS]; /* bytes per second; 0: not known */
 		struct unc_error why;       /* it is not */
 	} peaks;
 	bool raised; /* the process has more rights than its user (trust.h) */
-	bool closed; /* hardware, but tables that nobody asked to be used on it */
 	struct unc_fs *fs;
 	struct unc_machine *machine;
 	struct unc_access *access; /* NULL: opened for listing only */
@@ -69,7 +66,6 @@ struct unc_platform {
 	struct unc_ledger *ledger;
 	/* descriptors (describe.c) */
 	struct unc_cpu cpu;
-	struct unc_cpu *cpus; /* of `set` */
 	struct unc_type *type;
 	struct unc_unit *unit;
 	_Atomic(struct unc_event *) *event; /* each NULL until somebody asks for it */
@@ -79,11 +75,6 @@ struct unc_platform {
 	struct unc_umask *umask;      /* NULL until somebody lists them; of lock */
 	struct unc_field *field;      /* the same; two for each: not needed, needed */
 };
-
-/* Why units of a closed machine cannot be used. */
-#define UNC_CLOSED                                                                                 \
-	"tables of the variable UNCORE_TABLES do not reach hardware: a program has to name them "  \
-	"itself (uncore --tables DIR, options.tables)"
 
 /* unc_platform_open() of a process whose rights are raised, or not. */
 int unc_platform_open_as(const struct unc_options *, bool raised, struct unc_platform **out);
@@ -98,8 +89,8 @@ const char *unc_platform_sim(const struct unc_options *, bool raised, const stru
 const struct unc_table **unc_tables(size_t *n);
 #define UNC_EXAMPLE_CPU "emerald-rapids" /* of sentences; if it has no tables the last that has */
 
-/* "sandybridge-ep, emerald-rapids": the tables of a folder, or (NULL, or none) those compiled in. */
-void unc_cpu_names(const struct unc_table_set *, char *buf, size_t size);
+/* "sandybridge-ep, emerald-rapids": the tables that are compiled in. */
+void unc_cpu_names(char *buf, size_t size);
 
 /* The root that the options or the environment name; with raised rights it must be root's. */
 int unc_platform_root(const struct unc_options *, bool raised, struct unc_fs **out,

@@ -75,10 +75,10 @@ static int by_registers(const struct unc_platform *p, const struct unc_instance 
 	struct unc_bus *bus;
 	int rc;
 
-	if (!p->access || p->closed)
+	if (!p->access)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
-				"the root bus of the stack is not known: %s",
-				p->closed ? UNC_CLOSED : "this is no machine, but a list");
+				"the root bus of the stack is not known: this is no machine, but a "
+				"list");
 	if ((rc = p->machine->methods->bus(p->machine, &bus, err)) < 0)
 		return rc;
 	bus->gate = p->access;

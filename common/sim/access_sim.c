@@ -126,8 +126,6 @@ static const struct unc_machine_methods methods = {
 const struct unc_workload *unc_sim_workload(const struct unc_table *table,
 					    struct unc_workload *built)
 {
-	if (table->workload)
-		return table->workload;
 	for (size_t i = 0; unc_workload_built(i, built); i++)
 		if (built->id == table->id)
 			return built;
@@ -158,7 +156,7 @@ static int find_table(struct unc_sim *sim, const char *cpu, const struct unc_tab
 					"library: install both from one build",
 					name);
 		return sim->work->machine.sockets
-			       ? 0
+			       ? unc_sim_rates(sim, err)
 			       : unc_fail(err, UNC_ERR_UNAVAILABLE,
 					  "%s has no simulated machine: its tables have no "
 					  "workload.tbl, which scripts/make-workload makes",
@@ -229,6 +227,8 @@ void unc_sim_close(struct unc_sim *sim)
 	unc_sim_kernel_free(sim);
 	unc_sim_bus_free(sim);
 	unc_sim_tree_free(sim);
+	free(sim->rate);
+	free(sim->unit);
 	free(sim->type);
 	free(sim->block);
 	free(sim->reg);

@@ -49,7 +49,7 @@ void unc_sim_topology(const struct unc_sim *sim, struct unc_topology *out)
 				     .stepping = lowest_stepping(sim->table),
 				     .n_sockets = (int)sim->options.sockets};
 	snprintf(out->model_name, sizeof(out->model_name), "%s",
-		 unc_tbl_str(sim->table, machine->title));
+		 sim->work->strings + machine->title);
 	int cpus = unc_sim_cpus(sim);
 	for (int i = 0; i < out->n_sockets; i++)
 		out->socket[i] = (struct unc_socket){.package = i,

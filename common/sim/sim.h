@@ -30,7 +30,7 @@ int unc_sim_open(const char *spec, const char *node, const struct unc_table *con
 		 size_t n, struct unc_sim **out, struct unc_error *err);
 void unc_sim_close(struct unc_sim *);
 
-/* The machine and rates of a table: its own, or in *built; NULL: those compiled in are of another table. */
+/* The machine of a table and the lines of its workload, in *built; NULL: those compiled in are of another table. */
 const struct unc_workload *unc_sim_workload(const struct unc_table *, struct unc_workload *built);
 void unc_sim_topology(const struct unc_sim *, struct unc_topology *out);
 

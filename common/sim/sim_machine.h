@@ -172,8 +172,10 @@ struct unc_sim {
 	struct unc_machine machine; /* first: its methods get a pointer to it */
 	struct unc_table table_of;  /* what it points to is the platform's */
 	const struct unc_table *table;
-	struct unc_workload work_of; /* of a table that is compiled in */
+	struct unc_workload work_of;
 	const struct unc_workload *work;
+	struct unc_tbl_rate *rate; /* of its lines; NULL: it has rates already */
+	struct unc_tbl_sim_unit *unit;
 	struct sim_options options;
 	uint64_t opened;              /* CLOCK_MONOTONIC, ns */
 	atomic_uint_fast64_t stepped; /* ns */
@@ -219,6 +221,10 @@ static inline int unc_sim_cpus(const struct unc_sim *sim)
 /* ---- sim_options.c */
 /* Takes the words "option=value" of a text that strtok_r() has begun; node: as unc_sim_open(). */
 int unc_sim_options(struct unc_sim *, char **text, const char *node, struct unc_error *err);
+
+/* ---- sim_rows.c */
+/* Gives the workload its rates: what its lines come to with the table. */
+int unc_sim_rates(struct unc_sim *, struct unc_error *err);
 
 /* ---- sim_build.c */
 int unc_sim_build(struct unc_sim *, struct unc_error *err);

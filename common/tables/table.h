@@ -6,8 +6,8 @@
  * opens a table. So the compiled tables need no relocation and all processes
  * share their pages.
  *
- * The same arrays are made by the reader (table_read.c) from eventtables/ and
- * printed as C by the build-time compiler (tool/tablec.c). The grammar is in
+ * scripts/tables makes these arrays from eventtables/, as C, when the library is
+ * built; scripts/tables/rows.py has the same structs. The grammar is in
  * eventtables/README.md.
  */
 #ifndef UNC_TABLE_H
@@ -22,7 +22,7 @@
 
 typedef uint32_t unc_str; /* offset into unc_table.strings; 0 is "" */
 
-enum { UNC_TABLE_CPUS = 32 };           /* compiled in, or of a folder */
+enum { UNC_TABLE_CPUS = 32 };           /* compiled in */
 enum { UNC_MAX_KERNEL_NAME = 40 };      /* of a PMU, with {n} in it */
 enum { UNC_MAX_PLACES = UNC_BITS_MAX }; /* units of a type on a socket */
 enum { UNC_NONE = 0xffff };             /* "no row" in a 16-bit index */
@@ -426,7 +426,6 @@ struct unc_tbl_metric {
 struct unc_tbl_group {
 	unc_str name, desc;
 	struct unc_range items;
-	unc_str unavailable; /* why it cannot be had: a line of it is wrong */
 };
 
 struct unc_tbl_group_item {
@@ -468,8 +467,6 @@ struct unc_table {
 	uint16_t discovery;
 	struct unc_tbl_topology topology;
 	uint64_t id; /* of its name and the texts that it was made of */
-	/* of a folder's tables; NULL: compiled into the simulator */
-	const struct unc_workload *workload;
 	const char *strings;
 	size_t n_strings;
 /* clang-format off */
@@ -499,6 +496,14 @@ enum unc_flow {
 	UNC_N_FLOWS
 };
 
+/* A line of workload.tbl: what an event counts, per unit. Its text is encoded when a machine is opened. */
+struct unc_tbl_load {
+	unc_str event; /* "type.EVENT", among the strings of the workload */
+	uint16_t type;
+	uint8_t steady, cxl; /* as in struct unc_tbl_rate */
+	double per_second, per_clock, flow[UNC_N_FLOWS];
+};
+
 /* What control value counts at what rate. */
 struct unc_tbl_rate {
 	uint16_t type;
@@ -523,7 +528,7 @@ struct unc_tbl_sim_unit {
 	uint16_t type;
 	struct unc_bits present; /* which instances exist, on every socket */
 	double clock_hz;
-	bool link; /* the portable metrics count with it what goes between sockets */
+	bool link; /* the portable metrics count with it what goes between sockets: when it is opened */
 };
 
 struct unc_tbl_machine {
@@ -532,15 +537,18 @@ struct unc_tbl_machine {
 	uint16_t cores;  /* of a socket */
 	uint8_t threads; /* of a core */
 	double tsc_hz;
-	unc_str title; /* /proc/cpuinfo "model name" */
+	unc_str title; /* /proc/cpuinfo "model name"; among the strings of the workload */
 };
 
 /* Belongs to one table: its rows have indexes of that one's. */
 struct unc_workload {
 	struct unc_tbl_machine machine; /* of no sockets: there is no workload.tbl */
 	uint64_t id;                    /* of the table */
-#define UNC_WORKLOAD_ARRAYS(X) X(rate) X(sim_unit)
+	const char *strings;
+	size_t n_strings;
+#define UNC_WORKLOAD_ARRAYS(X) X(load) X(sim_unit)
 	UNC_WORKLOAD_ARRAYS(UNC_TABLE_ARRAY)
+	UNC_TABLE_ARRAY(rate) /* what the lines come to, when a machine has been opened */
 };
 #undef UNC_TABLE_ARRAY
 
@@ -705,23 +713,5 @@ bool unc_cpuid_is(const struct unc_tbl_cpuid *, const char *vendor, int family, 
 bool unc_table_built(size_t index, struct unc_table *out);
 /* The workload of this number; in the simulator only. */
 bool unc_workload_built(size_t index, struct unc_workload *out);
-
-/* ---- reading (table_read.c): used by the build-time compiler, the tests and UNCORE_TABLES */
-
-struct unc_table_reader;
-
-/* Starts the table of CPU `cpu`, which cpus.tbl must describe. */
-int unc_table_reader_new(const char *cpu, struct unc_table_reader **out, struct unc_error *err);
-/* Reads one file's text (not terminated by NUL necessarily). `name` is used in
- * messages; its last component tells what the file is: portable.tbl, groups.tbl, units.tbl,
- * metrics.tbl, workload.tbl or TYPE.events. cpus.tbl first, then units.tbl, then the rest.
- * Errors: UNC_ERR_TABLE with "file:line: ...". */
-int unc_table_reader_file(struct unc_table_reader *, const char *name, const char *text,
-			  size_t size, struct unc_error *err);
-/* Checks the whole (references, missing columns, formulas) and returns the table,
- * owned by the reader. */
-int unc_table_reader_finish(struct unc_table_reader *, const struct unc_table **out,
-			    struct unc_error *err);
-void unc_table_reader_free(struct unc_table_reader *);
 
 #endif

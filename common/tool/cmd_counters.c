@@ -175,8 +175,7 @@ static int put_check(void *user, const struct unc_check *check)
 
 int cmd_doctor(struct unc_platform *none, const struct args *args)
 {
-	struct unc_options options = {
-		.size = sizeof(options), .tables = args->tables, .access = args->access};
+	struct unc_options options = {.size = sizeof(options), .access = args->access};
 	struct unc_platform *platform;
 	struct record p;
 
@@ -205,8 +204,7 @@ static const struct column gathered_columns[] = {{CELL("file", "FILE")}, {0}};
 
 int cmd_gather(struct unc_platform *none, const struct args *args)
 {
-	struct unc_options options = {
-		.size = sizeof(options), .tables = args->tables, .access = args->access};
+	struct unc_options options = {.size = sizeof(options), .access = args->access};
 	struct record p;
 
 	if (strcmp(args->word[0], "-") == 0)

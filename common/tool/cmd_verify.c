@@ -604,8 +604,8 @@ static int node_at(const struct counted *c, int nodes, size_t place)
 static void judge_nodes(struct verify *v, const char *event, const struct counted *c, int nodes,
 			int socket)
 {
-	char *line = must_print("for site.tbl: nodes unit=%.*s clusters=", (int)strcspn(event, "."),
-				event);
+	char *line =
+		must_print("for [nodes] of site.tbl: %.*s = ", (int)strcspn(event, "."), event);
 	double count[MOST_NODES] = {0}, units = 0;
 	bool even = true;
 

@@ -24,8 +24,6 @@ static const struct option_row rows[] = {
 	 "JSON, for programs; of stat an object for each report"},
 	{REPORT | WATCH, 'v', "verbose", NULL, AT(verbose),
 	 "more of each row (list, metrics), and notes of the library on stderr"},
-	{REPORT | WATCH, 0, "tables", "DIR", AT(tables),
-	 "event tables of a folder in place of those compiled in, on hardware too"},
 	{MACHINE, 0, "access", "LIST", AT(access),
 	 "access methods with commas between them, in the order in which they are tried"},
 	{CPU, 'c', "cpu", "CPU", AT(cpu),

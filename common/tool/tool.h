@@ -40,7 +40,6 @@ struct wish {
 struct args {
 	bool json, verbose, raw;
 	const char *cpu;
-	const char *tables; /* folder, NULL: the library's choice */
 	const char *access; /* methods, NULL: the library's choice */
 
 	bool per_socket, per_unit, per_node, per_device, json_lines;

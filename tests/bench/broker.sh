@@ -12,7 +12,7 @@ fi
 tmp=$(mktemp -d) || exit 1
 . "$SRCDIR/tests/integration/broker.inc"
 build_soft && begin_node || { cat "$tmp/err"; exit 1; }
-printf '%s\n' 'allow units=imc' 'limit descriptors=65536 requests=1000000' >"$tmp/policy"
+printf '[allow]\nunits = imc\n[limit]\ndescriptors = 65536\nrequests = 1000000\n' >"$tmp/policy"
 start_broker "$soft/uncored" --policy "$tmp/policy" || { cat "$tmp/log"; exit 1; }
 "$BUILD/tests/bench/broker"
 status=$?

@@ -440,9 +440,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 /* Changed in some bytes; half of them are what was written down here. */
 static size_t draw(uint8_t *data, size_t most, uint64_t *seed)
 {
-	static const char policy[] =
-		"\xff"
-		"allow groups=MEM,LINK units=imc,qpi\nlimit requests=7\nalone\n";
+	static const char policy[] = "\xff"
+				     "[allow]\ngroups = MEM,LINK\nunits = "
+				     "imc,qpi\n[limit]\nrequests = 7\n[connect]\nalone = yes\n";
 	size_t size;
 
 	*seed = *seed * 6364136223846793005u + 1442695040888963407u;

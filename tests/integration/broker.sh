@@ -31,24 +31,31 @@ check() { "$soft/uncored" --policy "$tmp/policy" --check >"$tmp/out" 2>"$tmp/err
 rm -f "$tmp/policy"
 check && said "allows *MEM,LINK,PCIE on imc,mc,mchbm,qpi,upi,iio$" && said "2048 descriptors, 256 connections"
 result "policy: without a file the defaults"
-printf '%s\n' '# all' 'allow units=imc,cbo' 'connect groups=root' 'limit descriptors=7 requests=9' alone >"$tmp/policy"
+printf '%s\n' '# all' '[allow]' 'units = imc,cbo' '[connect]' 'groups = root' 'alone = yes' '[limit]' 'descriptors = 7' 'requests = 9' >"$tmp/policy"
 check && said "all events on imc,cbo" && said "7 descriptors, 256 connections, 9 requests" && said "alone"
-result "policy: each statement"
+result "policy: each section"
 while IFS='|' read -r line words; do
-	printf '\n%s\n' "$line" >"$tmp/policy"
-	! check && said "policy:2: .*$words"
+	printf '\n%s\n' "$line" | tr '&' '\n' >"$tmp/policy"
+	! check && said "policy:[1-9]*: .*$words"
 	result "policy: refused: $line"
 done <<EOF
-permit units=imc|'permit' is not a statement
-allow|needs units=
-allow units=imx|units=imx: no CPU
-allow groups=MEN units=imc|groups=MEN: no CPU
-allow units=imc tid=3|'tid' has no meaning
-connect groups=no-such-group|there is no such group
-limit descriptors=0|not a number from 1
-limit connections=many|not a number from 1
+[permit]&units = imc|there is no section .permit.
+[allow]|needs units =
+[allow]&units = imx|units=imx: no CPU
+[allow]&groups = MEN&units = imc|groups=MEN: no CPU
+[allow]&units = imc&tid = 3|'tid' has no meaning in .allow.
+[allow]&units = imc&units = cbo|'units' has no meaning in .allow., or is given twice
+[allow]&units =|units = has no value
+units = imc|'units' stands before the first section
+[connect]&groups = no-such-group|there is no such group
+[limit]&descriptors = 0|not a number from 1
+[limit]&connections = many|not a number from 1
+[limit]&descriptor = 9|'descriptor' is not a key of .limit.
+[allow|'.allow' is not .SECTION.
+allow units=imc|'allow units' is of an older version: a line is now a section
+alone|'alone' is of an older version
 EOF
-echo 'allow units=imc' >"$tmp/policy"
+printf '[allow]\nunits = imc\n' >"$tmp/policy"
 chmod 666 "$tmp/policy"
 ! check && said "policy" && said "writ"
 result "policy: one that others may write is refused"
@@ -183,26 +190,26 @@ result "SIGTERM ends it with status 0"
 start_broker "$soft/uncored" --policy /nonexistent
 ! measure stat -e imc0.DRAM_PRE_ALL true && said "the broker of this site allows MEM,LINK,PCIE on"
 result "an event of no allowed group is refused, with what is allowed"
-echo 'allow units=nonsense' >"$tmp/policy"
+printf '[allow]\nunits = nonsense\n' >"$tmp/policy"
 stop_broker
-echo 'allow units=imc' >"$tmp/policy"
+printf '[allow]\nunits = imc\n' >"$tmp/policy"
 start_broker "$soft/uncored" --policy "$tmp/policy"
-echo 'allow units=nonsense' >"$tmp/policy"
+printf '[allow]\nunits = nonsense\n' >"$tmp/policy"
 kill -HUP "$broker"
 until grep -q 'what was allowed before stays' "$tmp/log"; do sleep 0.02; done
 measure stat -e imc0.DRAM_PRE_ALL true
 result "a broken policy at SIGHUP: the old one stays, the log says so"
-printf '%s\n' 'allow groups=MEM units=qpi' >"$tmp/policy"
+printf '[allow]\ngroups = MEM\nunits = qpi\n' >"$tmp/policy"
 kill -HUP "$broker"
 until grep -q '<6>allows MEM on qpi' "$tmp/log"; do sleep 0.02; done
 ! measure stat -e imc0.DCLOCKTICKS true && said "allows MEM on qpi"
 result "a new one is in force"
-printf '%s\n' 'allow units=imc' 'connect groups=daemon' >"$tmp/policy"
+printf '[allow]\nunits = imc\n[connect]\ngroups = daemon\n' >"$tmp/policy"
 kill -HUP "$broker"
 until grep -q '<6>allows all events on imc' "$tmp/log"; do sleep 0.02; done
 ! measure stat -e imc0.DCLOCKTICKS true && said "in none of the groups"
 result "who is in none of the groups is told before he asks"
-printf '%s\n' 'allow units=imc' alone >"$tmp/policy"
+printf '[allow]\nunits = imc\n[connect]\nalone = yes\n' >"$tmp/policy"
 kill -HUP "$broker"
 setpriv --reuid 23456 sleep 100 &
 other=$!
@@ -214,7 +221,7 @@ stop_broker
 
 # ---- attacks
 
-echo 'allow units=imc' >"$tmp/policy"
+printf '[allow]\nunits = imc\n' >"$tmp/policy"
 start_broker "$soft/uncored" --policy "$tmp/policy"
 idle=$(ls "/proc/$broker/fd" | wc -l)
 for attack in malformed fields noise sends lazy crowd shares; do
@@ -306,7 +313,7 @@ result "and serves again"
 ! "$soft/uncored" --policy "$tmp/policy" 2>"$tmp/err" && said "a broker serves there already"
 result "a second broker says that one is there"
 stop_broker
-echo 'limit descriptors=10' >>"$tmp/policy"
+printf '[limit]\ndescriptors = 10\n' >>"$tmp/policy"
 start_broker "$soft/uncored" --policy "$tmp/policy"
 client quota "$broker"
 result "attack: quota"

@@ -32,7 +32,7 @@ until [ -e "$events/events" ]; do
 	sleep 0.02
 done
 mkdir -m 777 "$tmp/user"
-echo 'allow units=imc' >"$tmp/policy"
+printf '[allow]\nunits = imc\n' >"$tmp/policy"
 start_broker "$soft/uncored" --policy "$tmp/policy"
 
 now() { date +%s%N; }

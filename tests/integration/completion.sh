@@ -4,7 +4,7 @@
 # Events and unit types: Intel 817509-001 (Emerald Rapids), 327043-001 (Sandy Bridge-EP).
 
 : "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$PWD}"
-unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES UNCORE_ACCESS UNCORE_SITE
+unset UNCORE_SIM UNCORE_SYSROOT UNCORE_ACCESS UNCORE_SITE
 title=completion
 . "$SRCDIR/tests/integration/result.inc"
 

@@ -3,7 +3,7 @@
 # The examples of docs/exporter.md and docs/programs.md as they stand there: they compile, and what the first writes for
 # Prometheus of a simulated machine, in several passes, is what the command counts there.
 : "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$PWD}"
-unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES UNCORE_ACCESS UNCORE_SITE
+unset UNCORE_SIM UNCORE_SYSROOT UNCORE_ACCESS UNCORE_SITE
 for need in cc jq; do
 	command -v "$need" >/dev/null || { echo "1..0 # SKIP no $need; install it"; exit 0; }
 done

@@ -3,7 +3,7 @@
 # Finding what is meant: search words of list and metrics, and what is nearest to a wrong word.
 
 : "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$PWD}"
-unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES UNCORE_ACCESS
+unset UNCORE_SIM UNCORE_SYSROOT UNCORE_ACCESS
 command -v jq >/dev/null || { echo "1..0 # SKIP no jq; install jq"; exit 0; }
 title=find
 export COLUMNS=1000 # no line is folded: what is said of a name stands beside it

@@ -3,9 +3,10 @@
 # The real back ends (MSR, PCI configuration, discovery) with real system calls, on a
 # simulated machine that FUSE shows as files, in the time of that machine: counts are exact.
 . "$(dirname "$0")/fuse.inc"
+. "$SRCDIR/tests/integration/other_tables.inc"
 export COLUMNS=1000 # sentences stand on one line
 
-echo "1..34"
+echo "1..33"
 
 start_machine sandybridge-ep
 real units -j && jq -e 'length == 40 and all(.available)' "$dir/out" >/dev/null
@@ -330,15 +331,6 @@ to=$(printf '0x%x' $((at + 0xff))) closed="can be no register of a monitor, what
 owner "" 24 "hide /proc/iomem" && grep -q " write /memory ${at%??}" "$root/log" &&
 	owner "$closed" 23 "text $bar $at $to 0x0000000000140204" && owner "$closed" 23 "$ram"
 result $? "Granite Rapids: nor a channel"
-# The same machine as a CPU that only tables of a folder know: what tells discovery is read, and that is all.
-cp -r "$SRCDIR/eventtables" "$dir/tables" && chmod -R u+w "$dir/tables" &&
-	sed -i '/^cpu granite-rapids/s/models=[^ ]*/models=0xFE/' "$dir/tables/cpus.tbl"
-control reset "text /proc/cpuinfo $(sed '/^$/q; s/^\(model\t*:\) .*/\1 254/; s/$/\\n/' "$root/proc/cpuinfo" | tr -d '\n')" "log all"
-real units -j --tables "$dir/tables"
-jq -e 'length > 300 and all(.available | not)' "$dir/out" >/dev/null && [ "$(count ' write ')" -eq 0 ] &&
-	[ "$(count ' read /dev/cpu/')" -eq 0 ] && [ "$(count ' read .*:03.0/config ')" -gt 0 ] &&
-	[ "$(grep ' read .*/config ' "$root/log" | grep -cv ':03.0/config ')" -eq 0 ]
-result $? "a CPU that only a folder knows: discovery is read, nothing else is touched"
 stop_machine
 
 start_machine sandybridge-ep
@@ -348,11 +340,14 @@ result $? "bad input on a real machine: one line, exit 2"
 
 # A clock that a CPU may give to some counters only (none of today's): it is given to no other. That of an idle unit
 # leads other counters, so no unit of its type has a free clock: the 0 is not proven.
-rm -rf "$dir/tables" && cp -r "$SRCDIR/eventtables" "$dir/tables" && chmod -R u+w "$dir/tables" &&
-	sed -i '/^event CLOCKTICKS /s/counters=0-3/counters=0/' "$dir/tables/sandybridge-ep/cbo.events"
+mkdir "$dir/tables" "$dir/other" && cp -r "$SRCDIR/eventtables/sandybridge-ep" "$SRCDIR/eventtables/portable.tbl" "$dir/tables" &&
+	chmod -R u+w "$dir/tables" && grep '^cpu sandybridge-ep ' "$SRCDIR/eventtables/cpus.tbl" >"$dir/tables/cpus.tbl" &&
+	sed -i '/^event CLOCKTICKS /s/counters=0-3/counters=0/' "$dir/tables/sandybridge-ep/cbo.events" &&
+	other_tables "$dir/tables" "$dir/other"
 start_machine sandybridge-ep,idle=cbo0@0
 control "log writes"
-real stat -j --tables "$dir/tables" -d 1 -e cbo0.RING_AD_USED:UP_EVEN:socket=0
+libraries=$dir/other
+real stat -j -d 1 -e cbo0.RING_AD_USED:UP_EVEN:socket=0
 jq -e '.events == {"cbo0.RING_AD_USED:UP_EVEN:socket=0": 0} and (.unproven | length == 1)' "$dir/out" >/dev/null &&
 	[ "$(count ' write /dev/cpu/0/msr 0xd1[0-3] ')" -gt 0 ] &&
 	[ "$(count ' write /dev/cpu/0/msr 0xd1[1-3] 0x400000 ')" -eq 0 ]

@@ -3,7 +3,7 @@
 # The command groups, of all CPUs. What a group is to hold: eventtables/groups.tbl.
 
 : "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$PWD}"
-unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES UNCORE_ACCESS UNCORE_SITE
+unset UNCORE_SIM UNCORE_SYSROOT UNCORE_ACCESS UNCORE_SITE
 command -v jq >/dev/null || { echo "1..0 # SKIP no jq; install jq"; exit 0; }
 title=groups
 . "$SRCDIR/tests/integration/result.inc"
@@ -44,9 +44,10 @@ run groups -c emerald-rapids mem -j
 run groups -c emerald-rapids LINKS; refused 2 "LINK"; result "no such group: the nearest"
 run groups MEM L3 -c emerald-rapids; refused 2 "unexpected argument 'L3'"; result "one group at a time"
 cat >"$tmp/site.tbl" <<'TABLE'
-group OURS "what this site looks at"
-item memory_read_bytes
-item memory_write_bytes
+[group OURS]
+about = what this site looks at
+item = memory_read_bytes
+item = memory_write_bytes
 TABLE
 UNCORE_SITE=$tmp/site.tbl run groups -c emerald-rapids OURS -j
 [ $status -eq 0 ] && json '.[0] == {"group": "OURS", "desc": "what this site looks at",
@@ -55,35 +56,22 @@ UNCORE_SITE=$tmp/site.tbl run groups -c emerald-rapids OURS -j
 result "a group of the site"
 
 # One wrong word in it: one line on stderr, once, whatever else is asked for.
-echo 'itme llc_misses' >>"$tmp/site.tbl"
+echo 'itme = llc_misses' >>"$tmp/site.tbl"
 for command in "list imc.CAS_COUNT:RD" "encode imc.CAS_COUNT:RD" "encode -c sandybridge-ep imc.CAS_COUNT:RD" units metrics "stat -d 0.01" counters; do
 	for verbose in "" -v; do
 		[ "$verbose" = "" ] || [ "${command#stat}" != "$command" ] || continue
 		# shellcheck disable=SC2086
 		UNCORE_SIM=sandybridge-ep UNCORE_SITE=$tmp/site.tbl run $command $verbose
-		[ $status -eq 0 ] && [ "$(cat "$tmp/err")" = "uncore: note: $tmp/site.tbl:4: 'itme' is not a statement of a site's file; nearest is item: left out" ]
+		[ $status -eq 0 ] && [ "$(cat "$tmp/err")" = "uncore: note: $tmp/site.tbl:5: 'itme' is not a key of [group]: about, item: left out" ]
 		result "a wrong word in a site's file: $command $verbose"
 	done
 done
 UNCORE_SIM=sandybridge-ep UNCORE_SITE=$tmp/site.tbl run doctor -j
-[ $status -eq 1 ] && json 'map(select(.ok | not)) | length == 1 and .[0].check == "tables" and (.[0].detail | test("site.tbl:4: ")) and (.[0].remedy | length > 10)'
+[ $status -eq 1 ] && json 'map(select(.ok | not)) | length == 1 and .[0].check == "site" and (.[0].detail | test("site.tbl:5: ")) and (.[0].remedy | length > 10)'
 result "a wrong word in a site's file: the doctor fails"
 UNCORE_SIM=sandybridge-ep UNCORE_SITE=$tmp/site.tbl run stat -d 0.01 -g OURS
-[ $status -eq 1 ] && grep -qF "uncore: group OURS: $tmp/site.tbl:4: 'itme'" "$tmp/err"
+[ $status -eq 1 ] && grep -qF "uncore: group OURS: $tmp/site.tbl:5: 'itme'" "$tmp/err"
 result "a wrong word in a site's file: its group says why it cannot be had"
-
-# One bad metric in a folder of tables: it says why, the compiler refuses.
-cp -r "$SRCDIR/eventtables" "$tmp/tables" && chmod -R u+w "$tmp/tables"
-sed 's/^metric llc_misses formula="/&none + /' "$SRCDIR/eventtables/sandybridge-ep/metrics.tbl" >"$tmp/tables/sandybridge-ep/metrics.tbl"
-line=$(grep -n '^metric llc_misses ' "$tmp/tables/sandybridge-ep/metrics.tbl" | cut -d: -f1)
-UNCORE_SIM=sandybridge-ep UNCORE_TABLES=$tmp/tables run metrics -j
-[ $status -eq 0 ] && [ "$(grep -c "metrics.tbl:$line: metric llc_misses: .*none.*: left out" "$tmp/err")" -eq 1 ] &&
-	json --arg at "sandybridge-ep/metrics.tbl:$line: " '(.[] | select(.name == "llc_misses") | (.available | not) and (.reason | contains($at))) and
-		any(.[]; .name == "memory_read_bytes" and .available)'
-result "a wrong metric of a folder of tables: it cannot be had, the rest goes on"
-"$BUILD/common/tool/tablec" --check "$tmp/tables" >"$tmp/out" 2>"$tmp/err"; status=$?
-[ $status -ne 0 ] && grep -q "metrics.tbl:$line: metric llc_misses: " "$tmp/err"
-result "a wrong metric of a folder of tables: the compiler refuses it"
 
 # What docs/cpus.md tells of the number of metrics.
 "$UNCORE" cpus -j | jq -r '.[].metrics' | sort -u >"$tmp/counted"

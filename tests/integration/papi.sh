@@ -5,7 +5,7 @@
 # and values on: of the CPUs five are listed whole, with ALL=1 each; that each event of each CPU counts is
 # test_session_every's.
 set -u
-unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES PAPI_EVENTS PAPI_VERBOSE PAPI_UNCORE_ROOT
+unset UNCORE_SIM UNCORE_SYSROOT PAPI_EVENTS PAPI_VERBOSE PAPI_UNCORE_ROOT
 
 skip_all()
 {
@@ -327,7 +327,7 @@ nodes_that_can_be_added()
 		echo "$_machine $_event: offered $_offered, added $_added, may $_may"
 		[ $_offered = $_may ] && [ $_added = $_may ] && ! { [ $_may = no ] && grep -q ':node=' out; } || return 1
 	done
-	echo 'nodes unit=imc clusters=0,0,0,0,1,1,1,1 socket=1' >half.tbl
+	printf '[nodes]\nimc = 0,0,0,0,1,1,1,1 socket=1\n' >half.tbl
 	UNCORE_SITE=$PWD/half.tbl sim emerald-rapids,clusters=2 "$bin/papi_native_avail" -e intel_uncore:::memory_read_bytes | tee out
 	grep -q ':node=2 -- NUMA node (2, 3);' out
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # `uncore stat`: where its report goes, what programs can read of it, and terminals.
 : "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$PWD}"
-unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES UNCORE_ACCESS
+unset UNCORE_SIM UNCORE_SYSROOT UNCORE_ACCESS
 for need in jq python3; do
 	command -v $need >/dev/null || { echo "1..0 # SKIP no $need; install $need"; exit 0; }
 done
@@ -99,10 +99,11 @@ done
 # ---- groups: what cannot be counted has a row with its reason, and no number
 
 cat >"$tmp/site.tbl" <<'TABLE'
-group OURS "of clusters with several CPUs"
-item memory_read_bytes
-item link_tx_bytes
-item cha.CLOCKTICKS
+[group OURS]
+about = of clusters with several CPUs
+item = memory_read_bytes
+item = link_tx_bytes
+item = cha.CLOCKTICKS
 TABLE
 export UNCORE_SIM=sandybridge-ep,hide=qpi UNCORE_SITE="$tmp/site.tbl"
 run -g OURS -d 0.05

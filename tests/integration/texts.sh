@@ -3,7 +3,7 @@
 # The texts for users and for those who work on libuncore: how long they and their lines are, that links between them lead
 # somewhere, and that the command prints what they show of it.
 : "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$PWD}"
-unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES UNCORE_ACCESS UNCORE_SITE
+unset UNCORE_SIM UNCORE_SYSROOT UNCORE_ACCESS UNCORE_SITE
 . "$(dirname "$0")/result.inc"
 title=texts
 cd "$SRCDIR" || exit 99
@@ -213,12 +213,6 @@ for page in docs/*.md; do
 done >"$tmp/out"
 [ ! -s "$tmp/out" ]
 result "README leads to each page, and each is installed"
-
-for table in eventtables/*.tbl eventtables/*/*; do
-	grep -qF "$table" Makefile.am || echo "$table is not in the list of tables of Makefile.am"
-done >"$tmp/out"
-[ ! -s "$tmp/out" ]
-result "each table is built in"
 
 sed -n 's/^cpu \([^ ]*\) "\([^"]*\)"/\1;\2;/p' eventtables/cpus.tbl | while IFS=\; read -r cpu title more; do
 	folder=${more##*folder=}

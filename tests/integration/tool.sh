@@ -5,7 +5,7 @@
 # (kinds.inc), with ALL=1 of each: what the tables of each hold is for unit tests.
 
 : "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$PWD}"
-unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES UNCORE_ACCESS
+unset UNCORE_SIM UNCORE_SYSROOT UNCORE_ACCESS
 command -v jq >/dev/null || { echo "1..0 # SKIP no jq; install jq"; exit 0; }
 title=command
 export COLUMNS=1000 # sentences stand on one line; that they fold, and where, is asked at the end
@@ -278,21 +278,6 @@ if has sandybridge-ep; then
 		(.note | contains("RxR_OCCUPANCY, TOR_OCCUPANCY on counter 0"))'
 	result "encode: an event that needs another one beside it"
 fi
-
-# ---- tables of a folder
-
-"$UNCORE" list -c sandybridge-ep >"$tmp/built-in"
-run list -c sandybridge-ep --tables "$SRCDIR/eventtables" && cmp -s "$tmp/out" "$tmp/built-in"
-result "--tables: the same tables, from the folder"
-run list -c sandybridge-ep --tables "$tmp/nowhere"; refused 1 "$tmp/nowhere/cpus.tbl: No such file or directory"
-result "--tables: no such folder"
-"$UNCORE" cpus -j >"$tmp/built-in"
-run cpus -j --tables "$SRCDIR/eventtables" && cmp -s "$tmp/out" "$tmp/built-in"
-result "--tables: the same CPUs, from the folder"
-mkdir "$tmp/one" && cp -r "$SRCDIR/eventtables/montecito" "$tmp/one" &&
-	cp "$SRCDIR/eventtables/portable.tbl" "$tmp/one" && grep '^cpu montecito' "$SRCDIR/eventtables/cpus.tbl" >"$tmp/one/cpus.tbl"
-UNCORE_TABLES=$tmp/one run cpus -j && json 'map(.cpu) == ["montecito"]'
-result "UNCORE_TABLES: the CPUs that it has"
 
 # ---- access methods
 

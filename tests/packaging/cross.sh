@@ -19,7 +19,7 @@ configured() # FOLDER ARGUMENT...
 # Read-only, as it may be, so that what is made is made elsewhere.
 built()
 {
-	cd "$tmp" && tar xf "$tarball" && chmod -R a-w "$source" && configured "$tmp/build" CC_FOR_BUILD=false &&
+	cd "$tmp" && tar xf "$tarball" && chmod -R a-w "$source" && configured "$tmp/build" ac_cv_path_PYTHON3= &&
 		make -j"$(nproc)" && make -s install DESTDIR="$tmp/root" &&
 		readelf -h "$tmp/root/usr/lib/libuncore.so.0" "$tmp/root/usr/lib/libuncore-sim.so" "$tmp/root/usr/bin/uncore" >"$tmp/elf" &&
 		[ "$(grep -c 'Machine: *AArch64' "$tmp/elf")" -eq 3 ]
