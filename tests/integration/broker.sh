@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The broker of a node, and users without any right: by real perf_event_open, see broker.inc. What it costs is told by
 # the benchmark.
+export COLUMNS=1000 # sentences stand on one line
 title=broker
 . "$SRCDIR/tests/integration/result.inc"
 . "$SRCDIR/tests/integration/broker.inc"

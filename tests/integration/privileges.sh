@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The command with more rights than its user: set-user-id root, then file capabilities, run by
 # nobody with a machine of their own making. A file stands for the MSRs of the machine.
+export COLUMNS=1000 # sentences stand on one line
 : "${BUILD:=.}"
 alone=$BUILD/tests/uncore_alone
 unset UNCORE_SIM UNCORE_SYSROOT
