@@ -58,7 +58,6 @@ static int add_line(struct unc_sim *sim, const struct unc_tbl_load *line, struct
 	struct unc_spec spec;
 	int rc = unc_spec_parse(t, sim->work->strings + line->event, &spec, err);
 
-	memcpy(rate.flow, line->flow, sizeof(rate.flow));
 	for (int socket = 0; rc == 0 && socket < (code.by_socket ? sockets : 1); socket++) {
 		rc = unc_spec_encode(t, &spec, socket, sockets, &code, err);
 		rate.only_socket = (uint8_t)(code.by_socket ? socket + 1 : 0);

@@ -483,25 +483,12 @@ struct unc_table {
 
 /* ---- the simulated machine: what only the simulator needs (workload.tbl) */
 
-/* Ways of traffic that a simulated machine can be told of, at one of its sockets. Served: threads of another
- * socket use the memory of this one. */
-enum unc_flow {
-	UNC_FLOW_READ_LOCAL,
-	UNC_FLOW_READ_REMOTE,
-	UNC_FLOW_READ_SERVED,
-	UNC_FLOW_WRITE_LOCAL,
-	UNC_FLOW_WRITE_REMOTE,
-	UNC_FLOW_WRITE_SERVED,
-	UNC_FLOW_PCIE_WRITE,
-	UNC_N_FLOWS
-};
-
 /* A line of workload.tbl: what an event counts, per unit. Its text is encoded when a machine is opened. */
 struct unc_tbl_load {
 	unc_str event; /* "type.EVENT", among the strings of the workload */
 	uint16_t type;
 	uint8_t steady, cxl; /* as in struct unc_tbl_rate */
-	double per_second, per_clock, flow[UNC_N_FLOWS];
+	double per_second, per_clock;
 };
 
 /* What control value counts at what rate. */
@@ -520,7 +507,6 @@ struct unc_tbl_rate {
 	} filter[4];
 	double per_second; /* per unit, at load 1 */
 	double per_clock;  /* mean increment per clock of the unit while it counts (occupancy) */
-	double flow[UNC_N_FLOWS]; /* per unit and line of 64 bytes */
 };
 
 /* Simulated machine. */

@@ -45,7 +45,7 @@ STRUCTS = {
     'group': 'name desc:S items:R',
     'group_item': 'text:S',
     'known': 'title:S cpuid:@cpuid',
-    'load': 'event:S type:H steady cxl:B per_second per_clock:d flow:7d',
+    'load': 'event:S type:H steady cxl:B per_second per_clock:d',
     'sim_unit': 'type:H present:2Q clock_hz:d link:B',
     'topology': 'ubox_id nodeid_offset map_offset buses:H devfn inherit:B',
     'machine': 'sockets model:B cores:H threads:B tsc_hz:d title:S',

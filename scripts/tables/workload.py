@@ -5,11 +5,6 @@ from .lines import TableError
 from .rows import CLASSES, ones
 
 MAX_TEXT, MAX_LETS, MAX_LET = 1024, 128, 47
-# Each number is worked out once for every flow with so many lines more of it, so that what comes from a line is known of
-# all that derives from it: rates are linear in the lines. As many as there are of the load, so that what rounding costs
-# stays in the last digits.
-FLOW_LINES = 1e9
-FLOWS = ('read_local', 'read_remote', 'read_served', 'write_local', 'write_remote', 'write_served', 'pcie_write')  # UNC_FLOW_*
 PCI = 1
 
 
@@ -18,22 +13,20 @@ def no_number(name):
 
 
 class Workload:
-    def set_let(self, name, values, again=False):
+    def set_let(self, name, value, again=False):
         if name in self.lets and not again:
             raise TableError(f'{name} is given twice')
         if len(name) > MAX_LET or name not in self.lets and len(self.lets) == MAX_LETS:
             raise TableError(f'too many numbers, or too long a name: {name}')
-        self.lets[name] = values
+        self.lets[name] = value
 
     def evaluate(self, text):
-        """The number that an expression is, and what it is with more of each flow."""
+        """The number that an expression is."""
         code = Formula(text, None, lambda name: name if name in self.lets else no_number(name)).code
-        values = []
-        for i in range(1 + len(FLOWS)):
-            values.append(evaluate(code, lambda name: self.lets[name][i]))
-            if values[i] is None or i == 0 and values[0] < 0:
-                raise TableError(f'"{text}" is not a number of at least 0')
-        return values
+        value = evaluate(code, lambda name: self.lets[name])
+        if value is None or value < 0:
+            raise TableError(f'"{text}" is not a number of at least 0')
+        return value
 
     def end_let(self):
         if self.text('=') != '=':
@@ -47,8 +40,6 @@ class Workload:
     def end_machine(self):
         self.t.machine = self.w.machine
         self.work_pool.add(self.t.machine.title)
-        for i, name in enumerate(FLOWS):
-            self.set_let(name, [FLOW_LINES if k == i + 1 else 0.0 for k in range(1 + len(FLOWS))])
 
     def end_unit(self):
         u = self.w.sim_unit
@@ -76,9 +67,6 @@ class Workload:
         if not clock:
             raise TableError('the unit line of this type must come first')
         row.event = self.work_pool.add(f"{self.t.type[w.type].name}.{self.text('EVENT')}")
-        self.set_let('clock', [clock] * (1 + len(FLOWS)), True)
-        values = self.evaluate(self.text('"EXPRESSION"'))
-        setattr(row, 'per_clock' if per_clock else 'per_second', values[0])
-        # what lines displace, such as idle flits, stays
-        row.flow = [0.0 if v < values[0] else (v - values[0]) / FLOW_LINES * (clock if per_clock else 1) for v in values[1:]]
+        self.set_let('clock', clock, True)
+        setattr(row, 'per_clock' if per_clock else 'per_second', self.evaluate(self.text('"EXPRESSION"')))
         self.t.load.append(row)
