@@ -270,8 +270,8 @@ struct unc_device {
 	unsigned ports;    /* all bits of the port mask that its traffic is in; 0: not known */
 	const char
 		*function_of; /* a virtual function (SR-IOV): address of the physical one, or "" */
-	const char *link;  /* of its root port, "gen5 x16"; "" if the kernel does not show it */
-	double link_bytes; /* per second that the link moves in one direction; 0: not known */
+	const char *link;     /* of its root port, "gen5 x16"; "" if the kernel does not show it */
+	double link_bytes;    /* per second that the link moves in one direction; 0: not known */
 };
 typedef int (*unc_device_fn)(void *user, const struct unc_device *);
 

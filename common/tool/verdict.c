@@ -72,13 +72,13 @@ const struct row verify_clock = {.of = RATE,
 				 .most = 1.02,
 				 .unit = "%",
 				 .means = "a unit counts another clock, or is none"},
-		 verify_pair =
-			 {.of = PAIR,
-			  .least = 0.99,
-			  .most = 1.01,
-			  .unit = "%",
-			  .means = "they are of two clocks, or the fixed counter has other bits "
-				   "than the table says"};
+		 verify_pair = {
+			 .of = PAIR,
+			 .least = 0.99,
+			 .most = 1.01,
+			 .unit = "%",
+			 .means = "they are of two clocks, or the fixed counter has other bits "
+				  "than the table says"};
 
 static double median_of(const struct reading *r)
 {
