@@ -403,13 +403,13 @@ UNC_API const struct unc_group *unc_group_get(const struct unc_platform *, size_
 UNC_API int unc_group_find(struct unc_platform *, const char *name, size_t *index);
 
 /*
- * What a site knows of its machines: the file etc/libuncore/site.tbl under the root, or that which
+ * What a site knows of its machines: the file etc/libuncore/site.conf under the root, or that which
  * $UNCORE_SITE names. It may add groups, tell what the memory of a socket can move, which units do
- * not exist though another socket has them, and which belong to which NUMA node; docs/measuring.md
- * says how. In a program with raised privileges the file must belong to root and be writable by nobody else. A
- * simulated machine and one of another CPU (options.cpu) take from the site's own file its groups
- * only; from $UNCORE_SITE all. What is wrong there is left out: a group as a whole, what it tells
- * of the memory as a whole, all of a file that cannot be read or trusted.
+ * not exist though another socket has them, and which belong to which NUMA node; its sections are
+ * in docs/measuring.md. In a program with raised privileges the file must belong to root and be
+ * writable by nobody else. A simulated machine and one of another CPU (options.cpu) take from the
+ * site's own file its groups only; from $UNCORE_SITE all. What is wrong there is left out: a
+ * section as a whole, of the memory all sections, all of a file that cannot be read or trusted.
  */
 
 /*

@@ -528,10 +528,10 @@ static void test_simulated(void)
 		"of this one, which is not checked");
 	CU_ASSERT_PTR_NOT_NULL(strstr(line_of("units"), "units available"));
 	CHECK_TEXT(line_of("cpu"), "");
-	setenv("UNCORE_SITE", "/nowhere/site.tbl", 1); /* named, and not there */
+	setenv("UNCORE_SITE", "/nowhere/site.conf", 1); /* named, and not there */
 	CHECK_NUMBER(doctor(NULL, "sandybridge-ep,sockets=1"), 1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(line_of("site"),
-				      "FAIL site: /nowhere/site.tbl: No such file or "
+				      "FAIL site: /nowhere/site.conf: No such file or "
 				      "directory: left out, 1 in all"));
 	unsetenv("UNCORE_SITE");
 	CHECK_NUMBER(doctor(NULL, "no-such-cpu"), 1);

@@ -214,7 +214,7 @@ static void test_four(void)
 	CHECK_TEXT(
 		owners("imc", 1),
 		"which memory controllers belong to which of the 4 sub-NUMA clusters of this CPU "
-		"is not public; `uncore verify` measures it and prints the lines for site.tbl");
+		"is not public; `uncore verify` measures it and prints the lines for site.conf");
 	CHECK_TEXT(owners("cha", 0),
 		   "the map of cha units to the 4 sub-NUMA clusters of a socket has "
 		   "no cha0");
@@ -227,18 +227,18 @@ static void test_four(void)
 
 static void write_site(const char *text)
 {
-	fake_text(fake_path(&root, "/site.tbl"), text);
-	setenv("UNCORE_SITE", fake_path(&root, "/site.tbl"), 1);
+	fake_text(fake_path(&root, "/site.conf"), text);
+	setenv("UNCORE_SITE", fake_path(&root, "/site.conf"), 1);
 }
 
 static void test_site(void)
 {
 	write_nodes("0-7\n", EMR_FOUR, "0-31 32-63");
-	write_site("[nodes]\nimc = 0,0,1,1,2,2,3,3 socket=1\n"
-		   "IMC = 3,3,2,2,1,1,0,0\n"
-		   "cha = 0,-,1 cpu=granite-rapids\n"
-		   "m2m = 0,1,-,3,2\n"
-		   "upi = 0,1,0\n");
+	write_site("[nodes imc]\nsocket = 1\nclusters = 0,0,1,1,2,2,3,3\n"
+		   "[nodes IMC]\nclusters = 3,3,2,2,1,1,0,0\n"
+		   "[nodes cha]\ncpu = granite-rapids\nclusters = 0,-,1\n"
+		   "[nodes m2m]\nclusters = 0,1,-,3,2\n"
+		   "[nodes upi]\nclusters = 0,1,0\n");
 	open_machine("emerald-rapids");
 	CHECK_TEXT(owners("imc", 0), "3 3 2 2 1 1 0 0");
 	CHECK_TEXT(owners("imc", 1), "4 4 5 5 6 6 7 7");
@@ -250,7 +250,7 @@ static void test_site(void)
 	close_machine();
 	/* The site has the last word. */
 	write_nodes("0-3\n", "0:0-125 1:126-251 2:252-377 3:378-503", GNR_CACHES);
-	write_site("[nodes]\nimc = 0,1,0,1,0,1,0,1,0,1,0,1\n");
+	write_site("[nodes imc]\nclusters = 0,1,0,1,0,1,0,1,0,1,0,1\n");
 	open_machine("granite-rapids");
 	CHECK_TEXT(owners("imc", 1), "2 3 2 3 2 3 2 3 2 3 2 3");
 	close_machine();
@@ -262,10 +262,11 @@ static void test_site_of_another(void)
 	struct unc_options options = {.size = sizeof(options), .sim = "emerald-rapids"};
 
 	write_nodes("0-7\n", EMR_FOUR, "0-31 32-63");
-	fake_text(fake_path(&root, "/etc/libuncore/site.tbl"), "[nodes]\nimc = 0,0,1,1,2,2,3,3\n");
+	fake_text(fake_path(&root, "/etc/libuncore/site.conf"),
+		  "[nodes imc]\nclusters = 0,0,1,1,2,2,3,3\n");
 	options.sysroot = root.path;
 	CU_ASSERT_FATAL(unc_platform_open(&options, &platform) == 0);
-	CHECK_NUMBER(platform->site.n_nodes, 0);
+	CHECK_NUMBER(platform->site.n_units, 0);
 	close_machine();
 }
 
@@ -274,20 +275,26 @@ static void test_wrong_lines(void)
 	static const struct {
 		const char *text, *sentence;
 	} rows[] = {
-		{"[nodes]\nimc\n", ":2: 'imc' is not KEY = VALUE, nor [SECTION]"},
-		{"[nodes]\nimc =\n", ":2: imc = has no value"},
-		{"[nodes]\ni.c = 0,1\n", ":2: 'i.c' is no unit type, like imc"},
-		{"[nodes]\nimc = 0,8\n", ":2: imc = 0,8 is not a list of clusters 0 to 7, or -"},
-		{"[nodes]\nimc = 0,,1\n", ":2: imc = 0,,1 is not a list of clusters 0 to 7, or -"},
-		{"[nodes]\nimc = 0-1\n", ":2: imc = 0-1 is not a list of clusters 0 to 7, or -"},
-		{"[nodes]\nimc = 0,0\n",
-		 ":2: imc = 0,0: a map has two clusters or more, and units of each"},
-		{"[nodes]\nimc = 0,2\n",
-		 ":2: imc = 0,2: a map has two clusters or more, and units of each"},
-		{"[nodes]\nimc = in_order\n",
-		 ":2: imc = in_order is not a list of clusters 0 to 7, or -"},
-		{"[nodes]\nimc = 0,1 socket=64\n", ":2: socket=64 is not a number up to 63"},
-		{"[nodes]\nimc = 0,1\nimc = 1,0\n", ":3: imc is given twice"},
+		{"[nodes]\nclusters = 0,1\n",
+		 ":1: '[nodes]' begins no section; site.conf has [group NAME], [memory], [nodes "
+		 "TYPE], [absent]"},
+		{"[nodes imc]\n", ":1: [nodes] has no line clusters = ..."},
+		{"[nodes imc]\nclusters = 0,8\n",
+		 ":2: clusters = 0,8 is not a list of clusters 0 to 7, or -"},
+		{"[nodes imc]\nclusters = 0,,1\n",
+		 ":2: clusters = 0,,1 is not a list of clusters 0 to 7, or -"},
+		{"[nodes imc]\nclusters = 0-1\n",
+		 ":2: clusters = 0-1 is not a list of clusters 0 to 7, or -"},
+		{"[nodes imc]\nclusters = 0,0\n",
+		 ":2: clusters = 0,0: a map has two clusters or more, and units of each"},
+		{"[nodes imc]\nclusters = 0,2\n",
+		 ":2: clusters = 0,2: a map has two clusters or more, and units of each"},
+		{"[nodes imc]\nclusters = in_order\n",
+		 ":2: clusters = in_order is not a list of clusters 0 to 7, or -"},
+		{"[nodes imc]\nclusters = 0,1\nsocket = 64\n",
+		 ":3: socket = 64 is not a number up to 63; without the line it is each"},
+		{"[nodes imc]\nclusters = 0,1\n[nodes IMC]\nclusters = 1,0\n",
+		 ":4: IMC is given twice"},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -296,7 +303,7 @@ static void test_wrong_lines(void)
 
 		fake_new(&root);
 		write_site(rows[i].text);
-		snprintf(expected, sizeof(expected), "%s/site.tbl%s: left out", root.path,
+		snprintf(expected, sizeof(expected), "%s/site.conf%s: left out", root.path,
 			 rows[i].sentence);
 		CU_ASSERT_FATAL(unc_platform_open(&options, &platform) == 0);
 		CHECK_TEXT(unc_open_error(), expected);

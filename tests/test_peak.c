@@ -359,7 +359,7 @@ static void check_peak(const struct fake_root *root, const char *sim, int socket
 	unc_platform_close(p);
 }
 
-#define SITE_TELLS "; [memory_peak] in /etc/libuncore/site.tbl tells it"
+#define SITE_TELLS "; peak in [memory] of /etc/libuncore/site.conf tells it"
 
 static void test_machine(void)
 {
@@ -432,7 +432,7 @@ static void test_unreadable(void)
 
 static void write_site(const struct fake_root *root, const char *text)
 {
-	const char *path = fake_path(root, "/etc/libuncore/site.tbl");
+	const char *path = fake_path(root, "/etc/libuncore/site.conf");
 
 	unlink(path);
 	fake_text(path, text);
@@ -443,7 +443,7 @@ static void test_site_peaks(void)
 	struct fake_root root;
 
 	CU_ASSERT_FATAL(columns_files(&root, "sandybridge-ep"));
-	write_site(&root, "[memory_peak]\nsocket1 = 60e9\n");
+	write_site(&root, "[memory]\nsocket = 1\npeak = 60e9\n");
 	check_peak(&root, "", 1, 60e9, NULL);
 	check_peak(&root, "", 0, 0,
 		   "what the memory of socket 0 can move is not known: "
@@ -451,16 +451,19 @@ static void test_site_peaks(void)
 	write_table(&root, 8, 1600); /* the other socket by SMBIOS; the site has the last word */
 	check_peak(&root, "", 1, 60e9, NULL);
 	check_peak(&root, "", -1, 111.2e9, NULL);
-	write_site(&root, "[memory_peak]\neach = 40e9\nsocket0 = 10e9\n");
+	write_site(&root, "[memory]\npeak = 40e9\n[memory]\nsocket = 0\npeak = 10e9\n");
 	check_peak(&root, "", -1, 50e9, NULL);
-	write_site(&root, "[memory_peak]\neach = 40e9 cpu=haswell-ep\n");
+	write_site(&root, "[memory]\npeak = 40e9\ncpu = haswell-ep\n");
 	check_peak(&root, "", 0, 51.2e9, NULL);
+	write_site(&root, "[memory]\ncpu = !haswell-ep,ivybridge-ep\npeak = 40e9\n"
+			  "[memory]\ncpu = haswell-ep\npeak = 50e9\n");
+	check_peak(&root, "", 0, 40e9, NULL);
 	/* A simulated machine is another one, but for a file that is named. */
-	write_site(&root, "[memory_peak]\neach = 40e9\n");
+	write_site(&root, "[memory]\npeak = 40e9\n");
 	check_peak(&root, SNB, 0, 0,
 		   "what the memory of socket 0 can move is not known: the simulated machine was "
 		   "not given the speed of its memory (memory=MT/s)");
-	setenv("UNCORE_SITE", fake_path(&root, "/etc/libuncore/site.tbl"), 1);
+	setenv("UNCORE_SITE", fake_path(&root, "/etc/libuncore/site.conf"), 1);
 	check_peak(&root, SNB, 0, 40e9, NULL);
 	unsetenv("UNCORE_SITE");
 	fake_free(&root);
@@ -490,16 +493,15 @@ static void test_site_absent(void)
 
 	CU_ASSERT_FATAL(columns_files(&root, "sandybridge-ep"));
 	CHECK_NUMBER(listed(&root, "imc", ""), 8);
-	CHECK_NUMBER(listed(&root, "imc", "[absent]\nunit = imc0 socket=0\n"), 7);
-	CHECK_NUMBER(listed(&root, "imc", "[absent]\nunit = imc0 socket=1\n"), 7);
-	CHECK_NUMBER(listed(&root, "imc", "[absent]\nunit = imc0 socket=0\nunit = IMC1 socket=0\n"),
-		     6);
+	CHECK_NUMBER(listed(&root, "imc", "[absent]\nunit = imc0\nsocket = 0\n"), 7);
+	CHECK_NUMBER(listed(&root, "imc", "[absent]\nunit = imc0\nsocket = 1\n"), 7);
+	CHECK_NUMBER(listed(&root, "imc", "[absent]\nsocket = 0\nunit = imc0\nunit = IMC1\n"), 6);
 	CHECK_NUMBER(listed(&root, "imc", "[absent]\nunit = imc2\n"), 6);
 	CHECK_NUMBER(listed(&root, "imc", "[absent]\nunit = imc3\n"), 8);
+	CHECK_NUMBER(listed(&root, "imc", "[absent]\nunit = imc0\nunit = imc@\n"), 8);
 	CHECK_NUMBER(listed(&root, "imc", "[absent]\nunit = imc\n"), 2);
 	CHECK_NUMBER(listed(&root, "imc",
-			    "[absent]\nunit = imc0 cpu=haswell-ep\nunit = upi0\n[absent "
-			    "cpu=!sandybridge-ep]\nunit = imc\n"),
+			    "[absent]\ncpu = haswell-ep\nunit = imc0\n[absent]\nunit = upi0\n"),
 		     8);
 	fake_free(&root);
 }
@@ -515,8 +517,8 @@ static int goes_on(const struct fake_root *root)
 	p = open_root(root, "");
 	if (!p || unc_memory_peak(p, 0, &peak) != UNC_ERR_UNAVAILABLE)
 		return 3;
-	return !strstr(unc_open_error(), "/etc/libuncore/site.tbl: Permission denied: left out") ||
-	       !strstr(unc_platform_error(p), "/etc/libuncore/site.tbl: Permission denied");
+	return !strstr(unc_open_error(), "/etc/libuncore/site.conf: Permission denied: left out") ||
+	       !strstr(unc_platform_error(p), "/etc/libuncore/site.conf: Permission denied");
 }
 
 static void test_unreadable_site(void)
@@ -530,8 +532,8 @@ static void test_unreadable_site(void)
 	}
 	CU_ASSERT_FATAL(columns_files(&root, "sandybridge-ep"));
 	write_table(&root, 8, 1600);
-	write_site(&root, "[memory_peak]\neach = 60e9\n");
-	CU_ASSERT(chmod(fake_path(&root, "/etc/libuncore/site.tbl"), 0600) == 0);
+	write_site(&root, "[memory]\npeak = 60e9\n");
+	CU_ASSERT(chmod(fake_path(&root, "/etc/libuncore/site.conf"), 0600) == 0);
 	pid_t child = fork();
 	if (child == 0)
 		_exit(goes_on(&root));
@@ -550,16 +552,27 @@ static void test_broken_site(void)
 	fake_text(fake_path(&root, "/etc/libuncore"), "no folder");
 	p = open_root(&root, "");
 	CU_ASSERT_FATAL(p != NULL);
-	CU_ASSERT_PTR_NULL(strstr(unc_open_error(), "site.tbl"));
+	CU_ASSERT_PTR_NULL(strstr(unc_open_error(), "site.conf"));
 	unc_platform_close(p);
 	CU_ASSERT(unlink(fake_path(&root, "/etc/libuncore")) == 0);
 	write_site(&root, "");
-	const char *path = fake_path(&root, "/etc/libuncore/site.tbl");
-	CU_ASSERT(unlink(path) == 0 && symlink("site.tbl", path) == 0);
+	const char *path = fake_path(&root, "/etc/libuncore/site.conf");
+	CU_ASSERT(unlink(path) == 0 && symlink("site.conf", path) == 0);
 	p = open_root(&root, "");
 	CU_ASSERT_FATAL(p != NULL);
 	CU_ASSERT_PTR_NOT_NULL(strstr(
-		unc_open_error(), "/etc/libuncore/site.tbl: Too many levels of symbolic links"));
+		unc_open_error(), "/etc/libuncore/site.conf: Too many levels of symbolic links"));
+	unc_platform_close(p);
+	CU_ASSERT(unlink(path) == 0 && mkfifo(path, 0644) == 0);
+	p = open_root(&root, "");
+	CU_ASSERT_FATAL(p != NULL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(unc_open_error(), "/site.conf is not a plain file"));
+	unc_platform_close(p);
+	CU_ASSERT(unlink(path) == 0);
+	fake_bytes(path, 0, "[memory]\npeak = 4\0e9\n", 21);
+	p = open_root(&root, "");
+	CU_ASSERT_FATAL(p != NULL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(unc_open_error(), "/site.conf: there is a NUL byte in it"));
 	unc_platform_close(p);
 	fake_free(&root);
 }
@@ -572,7 +585,7 @@ static void test_site_groups(void)
 	size_t index = 0;
 
 	fake_new(&root);
-	write_site(&root, "[group OURS]\nabout = what we look at\nitem = memory_read_bytes\n"
+	write_site(&root, "[group OURS]\ntitle = what we look at\nitem = memory_read_bytes\n"
 			  "item = cha.CLOCKTICKS\nitem = imc.CAS_COUNT:RD\n");
 	p = open_root(&root, SNB);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(p);
@@ -621,7 +634,8 @@ static void check_group(const char *items, bool available, int passes, const cha
 static const char *opcodes(const char *items, unsigned n)
 {
 	static char text[8192];
-	size_t at = (size_t)snprintf(text, sizeof(text), "[group OURS]\n%s", items);
+	size_t at =
+		(size_t)snprintf(text, sizeof(text), "[group OURS]\ntitle = opcodes\n%s", items);
 
 	for (unsigned i = 0; i < n; i++)
 		at += (size_t)snprintf(text + at, sizeof(text) - at,
@@ -635,11 +649,12 @@ static void test_passes_of_groups(void)
 	char reason[80];
 
 	check_group(
-		"[group OURS]\nitem = memory_read_bytes\nitem = imc.CAS_COUNT:RD\n"
+		"[group OURS]\ntitle = one pass\nitem = memory_read_bytes\nitem = "
+		"imc.CAS_COUNT:RD\n"
 		"item = imc.CAS_COUNT:WR\nitem = imc.ACT_COUNT\nitem = imc.PRE_COUNT:PAGE_MISS\n",
 		true, 1, "");
 	check_group(
-		"[group OURS]\nitem = memory_read_bytes\nitem = imc.CAS_COUNT:ALL\n"
+		"[group OURS]\ntitle = two\nitem = memory_read_bytes\nitem = imc.CAS_COUNT:ALL\n"
 		"item = imc.CAS_COUNT:WR\nitem = imc.ACT_COUNT\nitem = imc.PRE_COUNT:PAGE_MISS\n",
 		true, 2, "");
 	check_group(opcodes("", UNC_MAX_CODES), true, UNC_MAX_CODES, "");
@@ -651,65 +666,64 @@ static void test_passes_of_groups(void)
 }
 
 /* FILE is put before each. */
+#define HAS "; site.conf has [group NAME], [memory], [nodes TYPE], [absent]"
+#define OURS "[group OURS]\ntitle = ours\n"
+#define NAMES " needs a name that none of the library's has, of up to 31 letters, digits, _ and -"
+
 static const char *const broken_sites[][2] = {
-	{"[group MEM]\nitem = memory_read_bytes\n",
-	 ":1: group MEM is one of the library's: give it another name"},
-	{"[group A,B]\nitem = memory_read_bytes\n",
-	 ":1: group 'A,B' is not letters, digits, _ and - up to 31"},
-	{"[group]\nitem = memory_read_bytes\n",
-	 ":1: group '' is not letters, digits, _ and - up to 31"},
-	{"[group OURS]\nabout = ours\n", ": group OURS has no item"},
-	{"[group OURS]\nitem = imc.CAS_COUNT:RD:WR\n",
-	 ":2: item imc.CAS_COUNT: umask RD cannot be combined with WR"},
-	{"[group OURS]\nitem = imc0.CAS_COUNT:RD\n",
-	 ":2: item imc0.CAS_COUNT:RD: a group names no place"},
-	{"[group OURS]\nitem = memory_read_bytes:socket=1\n",
-	 ":2: item memory_read_bytes:socket=1: a group names no place"},
-	{"[group OURS]\nitem = imc.CAS_COUNT:RD\nitem = imc.cas_count.rd\n",
-	 ":3: item imc.CAS_COUNT:RD is given twice"},
-	{"[group OURS]\nitem = imc.CAS_COUNT:RD\n[group Ours]\nitem = imc.CAS_COUNT:WR\n",
-	 ":3: group Ours is described twice"},
-	{"[group OURS]\nitem = \n", ":2: item = has no value"},
-	{"[group OURS]\nabout = a\nabout = b\nitem = imc.CAS_COUNT:RD\n",
-	 ":3: about is given twice"},
-	{"[group OURS]\nitme = imc.CAS_COUNT:RD\n",
-	 ":2: 'itme' is not a key of [group]: about, item"},
-	{"[groop OURS]\nitem = memory_read_bytes\n",
-	 ":1: there is no section [groop OURS]; nearest is group"},
-	{"[group OURS\nitem = memory_read_bytes\n", ":1: '[group OURS' is not [SECTION]"},
-	{"item\n", ":1: 'item' is not KEY = VALUE, nor [SECTION]"},
-	{"each = 1e9\n", ":1: 'each' stands before the first section"},
-	{"[memory_peak each]\n", ":1: [memory_peak each]: memory_peak takes no name"},
-	{"[memory_peak]\nall = 1e9\n", ":2: 'all' is not each, nor socket0 to socket63"},
-	{"[memory_peak]\nsocket64 = 1e9\n", ":2: 'socket64' is not each, nor socket0 to socket63"},
-	{"[memory_peak]\nsocket0 = 281.6\n",
-	 ":2: socket0 = 281.6 is none that a socket can have: 1e8 to 1e14 bytes a second (bytes, "
-	 "not MB or GB)"},
-	{"[memory_peak]\neach = fast\n",
-	 ":2: each = fast is none that a socket can have: 1e8 to 1e14 bytes a second (bytes, not "
-	 "MB or GB)"},
-	{"[memory_peak]\nsocket0 = 1e9\nsocket0 = 2e9\n", ":3: socket0 is given twice"},
-	{"[absent]\nunits = upi2\n", ":2: 'units' is not a key of [absent]: unit"},
-	{"[absent]\nunit = upi2@1\n", ":2: unit = upi2@1: it is no unit, like upi2"},
-	{"[absent]\nunit = upi2 socket=64\n", ":2: socket=64 is not a number up to 63"},
-	{"[absent]\nunit = upi2 socket=each\n", ":2: socket=each is not a number up to 63"},
-	{"[absent]\nunit = upi2 socket=1\nunit = UPI2 socket=1\n",
-	 ":3: unit = UPI2 is given twice"},
-	/* as it was before there were sections */
-	{"group OURS \"ours\"\nitem memory_read_bytes\n",
-	 ":1: 'group OURS \"ours\"' is of an older version, and is now `[group NAME]`, and below "
-	 "it "
-	 "`about = TEXT` and `item = NAME` lines (docs/measuring.md)"},
+	{"[group MEM]\ntitle = ours\nitem = memory_read_bytes\n", ":1: [group MEM]" NAMES},
+	{"[group two words]\ntitle = ours\nitem = llc_misses\n", ":1: [group two words]" NAMES},
+	{"[group]\ntitle = ours\n", ":1: '[group]' begins no section" HAS},
+	{"[groop OURS]\ntitle = ours\n", ":1: '[groop OURS]' begins no section" HAS},
+	{"[memory 1]\npeak = 1e9\n", ":1: '[memory 1]' begins no section" HAS},
+	{"[memory\npeak = 1e9\n", ":1: '[memory' begins no section" HAS},
+	{"\n[]\n", ":2: '[]' begins no section" HAS},
+	{"peak = 1e9\npeak = fast\n", ":1: 'peak = 1e9' begins no section" HAS},
+	{OURS, ":1: [group] has no line item = ..."},
+	{"[group OURS]\nitem = llc_misses\n", ":1: [group] has no line title = ..."},
+	{OURS "item = imc.CAS_COUNT:RD:WR\n",
+	 ":3: item = imc.CAS_COUNT:RD:WR: imc.CAS_COUNT: umask RD cannot be combined with WR"},
+	{OURS "item = imc3.CAS_COUNT:RD:socket=0\n",
+	 ":3: item = imc3.CAS_COUNT:RD:socket=0: a group names no place"},
+	{OURS "item = imc.CAS_COUNT:RD\nitem = IMC.cas_count:rd\n",
+	 ":4: item = imc.CAS_COUNT:RD is given twice"},
+	{OURS "title = too # and a comment\nitem = llc_misses\n", ":3: title is given twice"},
+	{OURS "item llc_misses\n", ":3: 'item llc_misses' is not key = value"},
+	{OURS "item =\n", ":3: item = has no value"},
+	{OURS "= llc_misses\n", ":3: '= llc_misses' is not key = value"},
+	{OURS "socket = 1\n", ":3: 'socket' is no key of [group]; it has cpu, title, item"},
+	{OURS "item = llc_misses\n" OURS "item = llc_misses\n", ":4: [group OURS] is given twice"},
+	{"[memory]\n", ":1: [memory] has no line peak = ..."},
+	{"[memory]\nsocket = all\npeak = 1e9\n",
+	 ":2: socket = all is not a number up to 63; without the line it is each"},
+	{"[memory]\npeak = 1e9\nsocket = 64\n",
+	 ":3: socket = 64 is not a number up to 63; without the line it is each"},
+	{"[memory]\npeak = 281.6\n",
+	 ":2: peak = 281.6 is none that a socket can have: 1e8 to 1e14 (bytes a second, not MB or "
+	 "GB)"},
+	{"[memory]\npeak = fast\n",
+	 ":2: peak = fast is none that a socket can have: 1e8 to 1e14 (bytes a second, not MB or "
+	 "GB)"},
+	{"[memory]\npeak = 1e9\nsocket = 0\n[memory]\nsocket = 0\npeak = 2e9\n",
+	 ":6: peak is given twice for a socket"},
+	{"[absent]\n", ":1: [absent] has no line unit = ..."},
+	{"[absent]\nunit = upi2@1\n", ":2: 'upi2@1' is no unit, like upi2, and no type"},
+	{"[absent]\nunit = upi2\nsocket = 64\n",
+	 ":3: socket = 64 is not a number up to 63; without the line it is each"},
+	{"[absent]\nunit = upi2\nunit = UPI2\n", ":3: UPI2 is given twice"},
+	/* of before there were sections: the first line alone */
+	{"# ours\ngroup OURS \"ours\"\nitem memory_read_bytes\nmemory_peak socket=0\n",
+	 ":2: 'group OURS \"ours\"' is of an older form: it is now [group NAME], title = TEXT, "
+	 "item "
+	 "= NAME, in lines of their own"},
 	{"memory_peak socket=each bytes_per_second=1e9\n",
-	 ":1: 'memory_peak socket' is of an older version, and is now `[memory_peak]`, and below "
-	 "it "
-	 "`each = BYTES` or `socket0 = BYTES` (a second) (docs/measuring.md)"},
-	{"# as it was\nabsent upi2 socket=1\nabsent upi1\n",
-	 ":2: 'absent upi2 socket' is of an older version, and is now `[absent]`, and below it "
-	 "`unit = upi2` or `unit = upi2 socket=1` (docs/measuring.md)"},
-	{"nodes unit=imc clusters=0,1\n", ":1: 'nodes unit' is of an older version, and is now "
-					  "`[nodes]`, and below it `imc = 0,0,1,1` "
-					  "or `imc = 0,0,1,1 socket=1` (docs/measuring.md)"},
+	 ":1: 'memory_peak socket=each bytes_per_second=1e9' is of an older form: it is now "
+	 "[memory], peak = BYTES_PER_SECOND, in lines of their own"},
+	{"nodes unit=imc clusters=0,1\n", ":1: 'nodes unit=imc clusters=0,1' is of an older form: "
+					  "it is now [nodes TYPE], clusters = "
+					  "LIST, in lines of their own"},
+	{"absent upi2\n", ":1: 'absent upi2' is of an older form: it is now [absent], unit = UNIT, "
+			  "in lines of their own"},
 };
 
 static void count_warning(void *user, enum unc_log_level level, const char *text)
@@ -768,14 +782,14 @@ static void check_left_out(const struct unc_options *o, const char *sentence, bo
 static void test_broken_sites(void)
 {
 	static const char good[] =
-		"[group GOOD]\nabout = what is right\nitem = memory_read_bytes\n";
+		"[group GOOD]\ntitle = what is right\nitem = memory_read_bytes\n";
 	struct fake_root root;
 	struct unc_options o = {.size = sizeof(o), .sim = SNB};
 	char path[512], sentence[1024], text[1024];
 
 	fake_new(&root);
 	o.sysroot = root.path;
-	snprintf(path, sizeof(path), "%s/etc/libuncore/site.tbl", root.path);
+	snprintf(path, sizeof(path), "%s/etc/libuncore/site.conf", root.path);
 	for (size_t i = 0; i < sizeof(broken_sites) / sizeof(broken_sites[0]); i++) {
 		snprintf(text, sizeof(text), "%s%s", broken_sites[i][0], good);
 		write_site(&root, text);
@@ -784,13 +798,13 @@ static void test_broken_sites(void)
 	}
 	fake_free(&root);
 	o.sysroot = NULL;
-	setenv("UNCORE_SITE", "/nonexistent/site.tbl", 1);
-	check_left_out(&o, "/nonexistent/site.tbl: No such file or directory", false);
+	setenv("UNCORE_SITE", "/nonexistent/site.conf", 1);
+	check_left_out(&o, "/nonexistent/site.conf: No such file or directory", false);
 	unsetenv("UNCORE_SITE");
 }
 
-/* A group is whole or cannot be had, with the first reason; what comes behind it is no part of it; what a
- * file tells of the memory is whole or not used. Of several wrong lines the first is told. */
+/* A group is whole or cannot be had, with the first reason; what a file tells of the memory is whole or
+ * not used. Of several wrong sections the first is told. */
 static void test_half_sites(void)
 {
 	static const char why[] = "what the memory of socket 1 can move is not known: ";
@@ -801,17 +815,17 @@ static void test_half_sites(void)
 
 	CU_ASSERT_FATAL(columns_files(&root, "sandybridge-ep"));
 	write_table(&root, 8, 1600);
-	write_site(&root, "[memory_peak]\nsocket1 = 60e9\n"
-			  "[group OURS]\nitem = memory_read_bytes\n"
+	write_site(&root, "[memory]\nsocket = 1\npeak = 60e9\n" OURS "item = memory_read_bytes\n"
 			  "itm = memory_write_bytes\nitem = imc.CAS_COUNT:RD:WR\n"
-			  "[group GOOD]\nitem = imc.CAS_COUNT:RD\nitem = imc.CAS_COUNT:WR\n"
-			  "[memory_peak]\nsocket0 = fast\n"
-			  "[group LAST\nitem = memory_read_bytes\n");
+			  "[group GOOD]\ntitle = good\nitem = imc.CAS_COUNT:RD\n"
+			  "[memory]\nsocket = 0\npeak = fast\n"
+			  "[group LAST\nitem = memory_read_bytes");
 	p = open_root(&root, "");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(p);
 	snprintf(sentence, sizeof(sentence),
-		 "%s/etc/libuncore/site.tbl:5: 'itm' is not a key of [group]: about, item: left "
-		 "out, as 2 more are",
+		 "%s/etc/libuncore/site.conf:7: 'itm' is no key of [group]; it has cpu, title, "
+		 "item: "
+		 "left out, as 2 more are",
 		 root.path);
 	CHECK_TEXT(unc_open_error(), sentence);
 	CHECK_NUMBER(unc_group_find(p, "OURS", &index), 0);
@@ -819,14 +833,47 @@ static void test_half_sites(void)
 	*strstr(sentence, ": left out") = '\0';
 	CHECK_TEXT(unc_group_get(p, index)->reason, sentence);
 	CHECK_NUMBER(unc_group_find(p, "GOOD", &index), 0);
-	CHECK_NUMBER(unc_group_get(p, index)->n_items, 2);
+	CHECK_NUMBER(unc_group_get(p, index)->n_items, 1);
 	CHECK_NUMBER(unc_group_find(p, "LAST", &index), UNC_ERR_NOT_FOUND);
 	unc_platform_close(p);
 	snprintf(sentence, sizeof(sentence),
-		 "%s%s/etc/libuncore/site.tbl:11: socket0 = fast is none that a socket can have: "
-		 "1e8 to 1e14 bytes a second (bytes, not MB or GB)",
+		 "%s%s/etc/libuncore/site.conf:14: peak = fast is none that a socket can have: 1e8 "
+		 "to 1e14 (bytes a second, not MB or GB)",
 		 why, root.path);
 	check_peak(&root, "", 1, 0, sentence);
+	fake_free(&root);
+}
+
+/* The file of before has another name, and is looked for only where there is none of the new name. What
+ * is wrong in a section for other CPUs is told, and costs nothing here. */
+static void test_old_name(void)
+{
+	struct fake_root root;
+	struct unc_options o = {.size = sizeof(o), .sim = SNB};
+	char sentence[600];
+	const char *old;
+
+	fake_new(&root);
+	o.sysroot = root.path;
+	old = fake_path(&root, "/etc/libuncore/site.tbl");
+	fake_text(old, "absent upi2\n");
+	snprintf(sentence, sizeof(sentence),
+		 "%s/etc/libuncore/site.tbl:1: 'absent upi2' is of an older form: it is now "
+		 "[absent], "
+		 "unit = UNIT, in lines of their own",
+		 root.path);
+	check_left_out(&o, sentence, false);
+	fake_text(old, OURS "item = memory_read_bytes\n");
+	snprintf(sentence, sizeof(sentence),
+		 "%s/etc/libuncore/site.tbl:1: this file is site.conf now: rename it", root.path);
+	check_left_out(&o, sentence, false);
+	write_site(&root, "[group GOOD]\ntitle = right\nitem = memory_read_bytes\n"
+			  "[group GOOD]\ncpu = haswell-ep\ntitle = wrong\nitme = llc_misses\n");
+	snprintf(sentence, sizeof(sentence),
+		 "%s/etc/libuncore/site.conf:7: 'itme' is no key of [group]; it has cpu, title, "
+		 "item",
+		 root.path);
+	check_left_out(&o, sentence, true);
 	fake_free(&root);
 }
 
@@ -844,17 +891,18 @@ static void test_trusted_site(void)
 	}
 	fake_new(&root);
 	o.sysroot = root.path;
-	write_site(&root, "[group OURS]\nabout = ours\nitem = memory_read_bytes\n");
+	write_site(&root, "[group OURS]\ntitle = ours\nitem = memory_read_bytes\n");
 	setenv("UNCORE_SITE", "/nonexistent", 1);
 	CHECK_NUMBER(unc_platform_open_as(&o, true, &p), 0);
 	CHECK_NUMBER(unc_group_find(p, "OURS", &index), 0);
 	CHECK_TEXT(unc_open_error(), "");
 	unc_platform_close(p);
 	unsetenv("UNCORE_SITE");
-	CU_ASSERT(chmod(fake_path(&root, "/etc/libuncore/site.tbl"), 0666) == 0);
+	CU_ASSERT(chmod(fake_path(&root, "/etc/libuncore/site.conf"), 0666) == 0);
 	CHECK_NUMBER(unc_platform_open_as(&o, true, &p), 0);
-	CU_ASSERT_PTR_NOT_NULL(strstr(unc_open_error(), "/etc/libuncore/site.tbl may be written by "
-							"others than root"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(unc_open_error(),
+				      "/etc/libuncore/site.conf may be written by "
+				      "others than root"));
 	CHECK_NUMBER(unc_group_find(p, "OURS", &index), UNC_ERR_NOT_FOUND);
 	unc_platform_close(p);
 	fake_free(&root);
@@ -964,6 +1012,7 @@ int main(void)
 		{"passes of a site's groups", test_passes_of_groups},
 		{"a broken site file costs what is wrong in it", test_broken_sites},
 		{"of a site file nothing is used by halves", test_half_sites},
+		{"the file of before", test_old_name},
 		{"a site file for root only", test_unreadable_site},
 		{"a site's file that is none", test_broken_site},
 		{"whom a program with raised rights believes", test_trusted_site},

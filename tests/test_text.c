@@ -5,74 +5,62 @@
 #include "suite.h"
 #include "base/nearest.h"
 #include "base/reg.h"
+#include "base/sections.h"
 #include "base/text.h"
 
-/* The lines of a text as "SECTION|KEY|VALUE;", and what is wrong with one. */
-static void read_lines(const char *text, char *out, size_t size)
+/* What the sections of a text are: "name argument:key=value,key=value;", or what is wrong. */
+static const char *sections_of(const char *text)
 {
-	static char copy[512];
-	struct unc_conf conf = {.next = copy, .end = copy + strlen(text)};
-	struct unc_conf_line line;
+	static const struct unc_section_rule rules[] = {
+		{"one", true, {{.name = "a", .needed = true}, {.name = "b", .often = true}}},
+		{"two", false, {{.name = "c"}}},
+		{.name = NULL}};
+	static const struct unc_section_old old[] = {{NULL, NULL}};
+	static struct unc_sections f;
+	static char copy[8192], seen[512];
+	struct unc_buf out = UNC_BUF(seen);
 	struct unc_error err = {0};
-	size_t n = 0;
 	int rc;
 
 	strcpy(copy, text);
-	out[0] = '\0';
-	while ((rc = unc_conf_next(&conf, &line, &err)) != 0) {
-		if (rc < 0)
-			n += (size_t)snprintf(out + n, size - n, "%u: %s;", line.number, err.text);
-		else
-			n += (size_t)snprintf(out + n, size - n, "%s|%s|%s;", line.section,
-					      line.key ? line.key : "", line.key ? line.value : "");
+	f = (struct unc_sections){
+		.path = "f", .has = "HAS", .rules = rules, .old = old, .next = copy};
+	while ((rc = unc_section_next(&f, &err)) != 0) {
+		unc_put(&out, rc < 0 ? "%.80s" : "%s %s:", rc < 0 ? err.text : f.rule->name,
+			f.argument);
+		for (size_t i = 0; rc > 0 && i < f.n; i++)
+			unc_put(&out, "%s%s=%s", i ? "," : "", f.set[i].key, f.set[i].value);
+		unc_put(&out, ";");
 	}
+	return seen;
 }
 
-static void conf_lines(void)
+static void sections(void)
 {
-	static const struct {
-		const char *text, *lines;
-	} rows[] = {
-		{"\n# note\n a = b # end\n[ s x ]\n\tk=v w=x\r\nn =\n",
-		 "|a|b;s x||;s x|k|v w=x;s x|n|;"},
-		{"k = a#b = c", "|k|a#b = c;"}, /* no blank before it */
+	static const char *const rows[][2] = {
 		{"", ""},
-		{"#", ""},
-		{"[]\n[ a\nb\n= c\nd = e",
-		 "1: '[]' is not [SECTION];2: '[ a' is not [SECTION];"
-		 "3: 'b' is not KEY = VALUE, nor [SECTION];4: '= c' is not KEY = VALUE, nor "
-		 "[SECTION];|d|e;"},
+		{"\n # only\n\t\n", ""},
+		{"[one x]\na=1", "one x:a=1;"},
+		{" [ two ]\r\n\tc = d = e#f # g\r\n", "f:1: '[ two ]' begins no section; HAS;"},
+		{" [two] # x\r\n\tc = d = e#f # g\r\n", "two :c=d = e#f;"},
+		{"[one x  y]\nb = 1\na = 2\nb = 1\n[two]\nc = 3\n",
+		 "one x  y:b=1,a=2,b=1;two :c=3;"},
+		{"[two]\nc = 1\nd = 2\nc\n[two]\nc = 3\n",
+		 "f:3: 'd' is no key of [two]; it has c;two :c=3;"},
+		{"c = 1\n[two]\nc = 3\n", "f:1: 'c = 1' begins no section; HAS;two :c=3;"},
+		{"[one x]\nb = 1\n\n[two]\n",
+		 "f:1: [one] has no line a = ...;f:4: [two] has no line;"},
+		{"[on x]\n[ones x]\n[One x]",
+		 "f:1: '[on x]' begins no section; HAS;f:2: '[ones x]' begins "
+		 "no section; HAS;f:3: '[One x]' begins no section; HAS;"},
 	};
-	char got[1024];
+	char many[8192] = "[one x]\na = 1\n";
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		read_lines(rows[i].text, got, sizeof(got));
-		CHECK_TEXT(got, rows[i].lines);
-	}
-	char text[] = "a = b\n\0\nc = d";
-	struct unc_conf conf = {.next = text, .end = text + sizeof(text) - 1};
-	struct unc_conf_line line;
-	struct unc_error err = {0};
-	CHECK_NUMBER(unc_conf_next(&conf, &line, &err), 1);
-	CHECK_NUMBER(unc_conf_next(&conf, &line, &err), UNC_ERR_TABLE);
-	CHECK_TEXT(err.text, "a NUL byte in the text");
-	CHECK_NUMBER(unc_conf_next(&conf, &line, &err), 1);
-	CHECK_TEXT(line.value, "d");
-}
-
-static void conf_words(void)
-{
-	char value[] = "upi2 socket=1  cpu=a,b", text[8];
-
-	CU_ASSERT(!unc_conf_word(value, "upi2", text, sizeof(text)));
-	CU_ASSERT(unc_conf_word(value, "socket", text, sizeof(text)));
-	CHECK_TEXT(text, "1");
-	CHECK_TEXT(value, "upi2   cpu=a,b");
-	CU_ASSERT(!unc_conf_word(value, "cpu", text, 3)); /* it does not fit: it stays */
-	CU_ASSERT(unc_conf_word(value, "cpu", text, 4));
-	CHECK_TEXT(text, "a,b");
-	CHECK_TEXT(value, "upi2");
-	CU_ASSERT(!unc_conf_word(value, "cpu", text, sizeof(text)));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		CHECK_TEXT(sections_of(rows[i][0]), rows[i][1]);
+	for (unsigned i = 1; i <= UNC_SECTION_LINES; i++)
+		strcat(many, "b = 1\n");
+	CHECK_TEXT(sections_of(many), "f:258: a section has 256 lines at most;");
 }
 
 static void numbers(void)
@@ -234,8 +222,7 @@ static void shown(void)
 int main(void)
 {
 	static const struct suite_test tests[] = {
-		{"lines of a file in sections", conf_lines},
-		{"words of a value", conf_words},
+		{"sections", sections},
 		{"numbers", numbers},
 		{"numbers of bits", masks},
 		{"floating point numbers", doubles},

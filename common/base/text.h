@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Small text helpers: lines of a file, numbers, names. Pure. */
+/* Small text helpers: numbers, lists, names. Pure. */
 #ifndef UNC_TEXT_H
 #define UNC_TEXT_H
 
@@ -9,24 +9,6 @@
 
 #include "base/bits.h"
 #include "base/error.h"
-
-/* Lines of a file that a person writes: "[SECTION]", and "KEY = VALUE" below it; "#" begins a comment. */
-struct unc_conf {
-	char *next, *end; /* the text, with a zero behind it; it is changed */
-	unsigned number;
-	char *section; /* "" before the first */
-};
-
-struct unc_conf_line {
-	char *section;
-	char *key, *value; /* NULL: the section begins */
-	unsigned number;   /* of the line */
-};
-
-/* 1: *out is the next line; 0: the end; UNC_ERR_TABLE: what is wrong with a line, which is out->key. */
-int unc_conf_next(struct unc_conf *, struct unc_conf_line *out, struct unc_error *err);
-/* Takes a word "name=TEXT" out of a value, or out of a section's name. False: there is none that fits. */
-bool unc_conf_word(char *value, const char *name, char *text, size_t size);
 
 /* A whole text as an unsigned number, decimal or 0x. False: it is none, or (errno ERANGE) too large. */
 bool unc_parse_number(const char *text, uint64_t *value);

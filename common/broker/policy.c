@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a site allows: which events, on which units, and how much of them a user may have. */
-#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/sections.h"
 #include "base/text.h"
 #include "broker/broker.h"
 #include "encode/expr.h"
@@ -15,19 +14,33 @@
 #include "encode/name.h"
 #include "host/trust.h"
 
+enum { ALLOW, CONNECT, LIMIT };
+static const struct unc_section_rule rules[] = {
+	[ALLOW] = {"allow", false, {{"groups"}, {"units", true}}},
+	[CONNECT] = {"connect", false, {{"groups"}, {"alone"}}},
+	[LIMIT] = {"limit", false, {{"descriptors"}, {"connections"}, {"requests"}}},
+	{0},
+};
+static const struct unc_section_old old_lines[] = {
+	{"allow", "[allow], groups = GROUP,.., units = TYPE,.."},
+	{"connect", "[connect], groups = NAME,.."},
+	{"limit", "[limit], descriptors = N, connections = N, requests = N"},
+	{"alone", "[connect], alone = yes"},
+	{0},
+};
+
 static const char defaults[] =
 	"[allow]\ngroups = MEM,LINK,PCIE\nunits = imc,mc,mchbm,qpi,upi,iio\n";
 static const char of_fields[] = "filters that a user chooses himself are for root alone";
 
-enum { MOST_BYTES = 65536, LONGEST_NAME = 64 };
+enum { LONGEST_NAME = 64 };
 
 struct reading {
 	const struct unc_table *t;
 	int sockets;
 	struct policy *out;
 	struct unc_buf told;
-	bool allows;                          /* a section of the file has said so */
-	const char *section, *groups, *units; /* of the one that is read */
+	bool allows; /* a section has said so */
 };
 
 /* ---- events of the tables */
@@ -149,7 +162,7 @@ static int read_units(struct reading *r, const char *list, bool *types, struct u
 	while (list) {
 		if (!unc_list_next(&list, name, sizeof(name)) || !known_somewhere(name, false))
 			return unc_fail(err, UNC_ERR_TABLE,
-					"units=%s: no CPU of the tables has such units; 'uncore "
+					"units = %s: no CPU of the tables has such units; 'uncore "
 					"list' tells those of this one",
 					name);
 		uint16_t type = unc_find_type(r->t, name);
@@ -160,18 +173,24 @@ static int read_units(struct reading *r, const char *list, bool *types, struct u
 	return 0;
 }
 
-static int allow(struct reading *r, const char *groups, const char *units, struct unc_error *err)
+static int allow(struct reading *r, struct unc_sections *f, struct unc_error *err)
 {
+	const char *units = unc_section_value(f, "units"), *groups;
 	bool types[MAX_TYPES] = {false};
 	char name[LONGEST_NAME];
 	int rc = read_units(r, units, types, err);
 
+	r->allows = true;
+	if (rc < 0)
+		return rc;
+	groups = unc_section_value(f, "groups");
 	for (const char *list = groups; list && rc == 0;) {
 		if (!unc_list_next(&list, name, sizeof(name)) || !known_somewhere(name, true))
-			return unc_fail(err, UNC_ERR_TABLE,
-					"groups=%s: no CPU of the tables has such a group; 'uncore "
-					"groups' tells those of this one",
-					name);
+			return unc_fail(
+				err, UNC_ERR_TABLE,
+				"groups = %s: no CPU of the tables has such a group; 'uncore "
+				"groups' tells those of this one",
+				name);
 		uint16_t g = UNC_FIND(r->t, group, ((struct unc_range){0, (uint16_t)r->t->n_group}),
 				      name);
 
@@ -193,7 +212,7 @@ static int connect_groups(struct reading *r, const char *list, struct unc_error 
 	while (list) {
 		if (!unc_list_next(&list, name, sizeof(name)) || !(group = getgrnam(name)))
 			return unc_fail(err, UNC_ERR_TABLE,
-					"groups=%s: there is no such group of users", name);
+					"groups = %s: there is no such group of users", name);
 		if (r->out->n_groups == MAX_GROUPS)
 			return unc_fail(err, UNC_ERR_TABLE, "more than %d groups", MAX_GROUPS);
 		r->out->group[r->out->n_groups++] = group->gr_gid;
@@ -201,154 +220,58 @@ static int connect_groups(struct reading *r, const char *list, struct unc_error 
 	return 0;
 }
 
-static int take_limit(const char *key, const char *text, uint32_t most, uint32_t *out,
-		      struct unc_error *err)
-{
-	uint64_t value;
-
-	if (!unc_parse_number(text, &value) || !value || value > most)
-		return unc_fail(err, UNC_ERR_TABLE, "%s = %s is not a number from 1 to %u", key,
-				text, most);
-	*out = (uint32_t)value;
-	return 0;
-}
-
-static int limit(struct policy *p, const struct unc_conf_line *s, struct unc_error *err)
+static int read_limits(struct unc_sections *f, struct policy *p, struct unc_error *err)
 {
 	const struct {
-		char key[12];
+		const char *key;
 		uint32_t most, *out;
 	} limits[] = {{"descriptors", 65536, &p->descriptors},
 		      {"connections", MAX_CONNECTIONS, &p->connections},
 		      {"requests", 1000000, &p->requests}};
+	uint64_t value;
 
-	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
-		if (strcmp(s->key, limits[i].key) == 0)
-			return take_limit(s->key, s->value, limits[i].most, limits[i].out, err);
-	return unc_fail(err, UNC_ERR_TABLE,
-			"'%.40s' is not a key of [limit]: descriptors, connections, requests",
-			s->key);
-}
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		const char *text = unc_section_value(f, limits[i].key);
 
-/* At the end of a section [allow]. */
-static int end_section(struct reading *r, struct unc_error *err)
-{
-	int rc = 0;
-
-	if (r->section && strcmp(r->section, "allow") == 0)
-		rc = r->units ? allow(r, r->groups, r->units, err)
-			      : unc_fail(err, UNC_ERR_TABLE, "[allow] needs units = TYPE,...");
-	r->groups = r->units = NULL;
-	return rc;
-}
-
-static int begin_section(struct reading *r, const char *section, struct unc_error *err)
-{
-	static const char names[][8] = {"allow", "connect", "limit"};
-
-	r->section = section;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(names[i], section) == 0) {
-			r->allows |= i == 0;
-			return 0;
-		}
-	return unc_fail(err, UNC_ERR_TABLE,
-			"there is no section [%.40s]; there are allow, connect, limit", section);
-}
-
-static int take_setting(struct reading *r, const struct unc_conf_line *s, struct unc_error *err)
-{
-	if (!*s->value)
-		return unc_fail(err, UNC_ERR_TABLE, "%s = has no value", s->key);
-	if (strcmp(s->section, "limit") == 0)
-		return limit(r->out, s, err);
-	if (strcmp(s->section, "connect") == 0 && strcmp(s->key, "groups") == 0)
-		return connect_groups(r, s->value, err);
-	if (strcmp(s->section, "connect") == 0 && strcmp(s->key, "alone") == 0 &&
-	    strcmp(s->value, "yes") == 0) {
-		r->out->alone = true;
-		return 0;
+		if (!text)
+			continue;
+		if (!unc_parse_number(text, &value) || !value || value > limits[i].most)
+			return unc_fail(err, UNC_ERR_TABLE, "%s = %s is not a number from 1 to %u",
+					limits[i].key, text, limits[i].most);
+		*limits[i].out = (uint32_t)value;
 	}
-	if (strcmp(s->section, "allow") == 0 && strcmp(s->key, "groups") == 0 && !r->groups) {
-		r->groups = s->value;
-		return 0;
-	}
-	if (strcmp(s->section, "allow") == 0 && strcmp(s->key, "units") == 0 && !r->units) {
-		r->units = s->value;
-		return 0;
-	}
-	return unc_fail(err, UNC_ERR_TABLE, "'%.40s' has no meaning in [%s], or is given twice",
-			s->key, s->section);
+	return 0;
 }
 
-/* A line of a policy of before there were sections. */
-static bool is_old(const char *line, struct unc_error *err)
+static int read_section(struct reading *r, struct unc_sections *f, struct unc_error *err)
 {
-	static const char *const old[] = {"allow", "connect", "limit", "alone"};
-	size_t length = strcspn(line, " \t");
+	const char *groups = unc_section_value(f, "groups"), *alone;
 
-	for (size_t i = 0; i < sizeof(old) / sizeof(old[0]); i++)
-		if (strlen(old[i]) == length && strncmp(old[i], line, length) == 0) {
-			unc_fail(err, UNC_ERR_TABLE,
-				 "'%.60s' is of an older version: a line is now a section [allow], "
-				 "[connect] or [limit], with a line KEY = VALUE for each of its "
-				 "words (uncored(8))",
-				 line);
-			return true;
-		}
-	return false;
-}
-
-static int read_line(struct reading *r, int rc, const struct unc_conf_line *s,
-		     struct unc_error *err)
-{
-	if (!r->section && s->key && is_old(s->key, err))
+	if (f->rule == &rules[ALLOW])
+		return allow(r, f, err);
+	if (f->rule == &rules[LIMIT])
+		return read_limits(f, r->out, err);
+	if (groups && connect_groups(r, groups, err) < 0)
 		return UNC_ERR_TABLE;
-	if (rc < 0)
-		return rc;
-	if (!s->key && (rc = end_section(r, err)) < 0)
-		return rc;
-	if (s->key && !r->section)
-		return unc_fail(err, UNC_ERR_TABLE, "'%.40s' stands before the first section",
-				s->key);
-	return s->key ? take_setting(r, s, err) : begin_section(r, s->section, err);
+	if ((alone = unc_section_value(f, "alone")) && strcmp(alone, "yes") != 0)
+		return unc_fail(err, UNC_ERR_TABLE,
+				"alone = %.40s is not yes; without the line it is no", alone);
+	r->out->alone |= alone != NULL;
+	return 0;
 }
 
-static int read_text(struct reading *r, const char *path, char *text, size_t size,
-		     struct unc_error *err)
+static int read_text(struct reading *r, const char *path, char *text, struct unc_error *err)
 {
-	struct unc_conf lines = {.next = text, .end = text + size};
-	struct unc_conf_line s = {.number = 0};
+	struct unc_sections f = {.path = path,
+				 .has = "a policy has [allow], [connect], [limit]",
+				 .rules = rules,
+				 .old = old_lines,
+				 .next = text};
 	int rc;
 
-	r->section = r->groups = r->units = NULL;
-	while ((rc = unc_conf_next(&lines, &s, err)) != 0 && (rc = read_line(r, rc, &s, err)) == 0)
-		;
-	if (rc == 0)
-		rc = end_section(r, err);
-	if (rc < 0)
-		unc_error_prefix(err, "%s:%u", path, s.number);
-	return rc;
-}
-
-static int read_file(struct reading *r, const char *path, struct unc_error *err)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), rc;
-	size_t size;
-	char *text;
-
-	if (fd < 0 && errno == ENOENT)
-		return 0;
-	if (fd < 0)
-		return unc_fail(err, UNC_ERR_IO, "%s: %s", path, strerror(errno));
-	if ((rc = unc_trust_owner(fd, path, err)) < 0) {
-		close(fd);
-		return rc;
-	}
-	if ((rc = unc_fs_rest(fd, path, MOST_BYTES, &text, &size, err)) < 0)
-		return rc;
-	rc = read_text(r, path, text, size, err);
-	free(text);
+	while ((rc = unc_section_next(&f, err)) > 0)
+		if (read_section(r, &f, err) < 0)
+			return unc_section_wrong(&f, err);
 	return rc;
 }
 
@@ -357,14 +280,21 @@ int policy_read(const char *path, const struct unc_table *t, int sockets, struct
 {
 	static struct policy read;
 	struct reading r = {.t = t, .sockets = sockets, .out = &read};
-	char text[sizeof(defaults)];
+	char text[sizeof(defaults)], *file;
 	int rc;
 
 	read = (struct policy){.descriptors = 2048, .connections = 256, .requests = 2000};
 	r.told = UNC_BUF(read.told);
-	rc = read_file(&r, path, err);
+	rc = unc_trust_read(path, O_NOFOLLOW, true, &file, err);
+	if (rc == 0) {
+		rc = read_text(&r, path, file, err);
+		free(file);
+	} else if (rc == UNC_ERR_NOT_FOUND) {
+		unc_error_clear(err);
+		rc = 0;
+	}
 	if (rc == 0 && !r.allows)
-		rc = read_text(&r, "defaults", strcpy(text, defaults), strlen(defaults), err);
+		rc = read_text(&r, "defaults", strcpy(text, defaults), err);
 	if (rc == 0)
 		*out = read;
 	return rc;

@@ -15,6 +15,8 @@
 
 #include "host/dump.h"
 
+enum { MOST_BYTES = 1 << 20 }; /* of a file that a person wrote */
+
 bool unc_raised(void)
 {
 	return getauxval(AT_SECURE) != 0;
@@ -46,6 +48,36 @@ int unc_trust_owner(int fd, const char *path, struct unc_error *err)
 				"%.200s may be written by others than root: a program with raised "
 				"privileges does not take it",
 				path);
+	return 0;
+}
+
+int unc_trust_read(const char *path, int flags, bool roots, char **text, struct unc_error *err)
+{
+	/* A FIFO would hang us. */
+	int fd = open(path, flags | O_RDONLY | O_NONBLOCK | O_CLOEXEC), rc = 0;
+	bool missing = errno == ENOENT || errno == ENOTDIR;
+	struct stat st;
+	size_t size;
+	char *read;
+
+	if (fd < 0)
+		return unc_fail(err, missing ? UNC_ERR_NOT_FOUND : UNC_ERR_IO, "%s: %s", path,
+				strerror(errno));
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		rc = unc_fail(err, UNC_ERR_IO, "%s is not a plain file", path);
+	if (rc == 0 && roots)
+		rc = unc_trust_owner(fd, path, err);
+	if (rc < 0) {
+		close(fd);
+		return rc;
+	}
+	if ((rc = unc_fs_rest(fd, path, MOST_BYTES, &read, &size, err)) < 0)
+		return rc;
+	if (strlen(read) != size) {
+		free(read);
+		return unc_fail(err, UNC_ERR_IO, "%s: there is a NUL byte in it", path);
+	}
+	*text = read;
 	return 0;
 }
 

@@ -24,6 +24,10 @@ const char *unc_variable(bool raised, const char *name);
 /* UNC_ERR_DENIED unless what is open belongs to root and nobody else may write it. */
 int unc_trust_owner(int fd, const char *path, struct unc_error *err);
 
+/* A plain file that a person wrote, as a text to be freed. flags: more of open(); roots: as above. UNC_ERR_NOT_FOUND:
+ * it is not there; UNC_ERR_UNAVAILABLE, UNC_ERR_IO, UNC_ERR_MEMORY. */
+int unc_trust_read(const char *path, int flags, bool roots, char **text, struct unc_error *err);
+
 /* The same of a root that is not "/", and of the folders dev, proc and sys in it. */
 int unc_trust_root(const char *root, struct unc_error *err);
 

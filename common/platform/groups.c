@@ -34,20 +34,6 @@ static const struct unc_site_group *of_site(const struct unc_platform *p, size_t
 	return index < p->table->n_group ? NULL : &p->site.group[index - p->table->n_group];
 }
 
-/* The nth item of a group; NULL: past the last. */
-static const char *item_of(const struct unc_platform *p, size_t index, size_t nth)
-{
-	const struct unc_site_group *own = of_site(p, index);
-	const struct unc_range *items;
-
-	if (own)
-		return nth < own->n_items ? own->item[nth] : NULL;
-	items = &p->table->group[index].items;
-	if (nth >= items->n)
-		return NULL;
-	return unc_tbl_str(p->table, p->table->group_item[items->first + nth].text);
-}
-
 /* ---- what a group needs */
 
 static void add_code(struct codes *c, const struct unc_code *code)
@@ -134,9 +120,9 @@ static struct unc_group_row *study(const struct unc_platform *p, size_t index)
 	struct unc_group_row *row = calloc(1, sizeof(*row));
 	struct codes *c = calloc(1, sizeof(*c));
 	const struct unc_site_group *own = of_site(p, index);
-	size_t n = own ? own->n_items : p->table->group[index].items.n, lacking = 0;
+	const struct unc_tbl_group *g = own ? NULL : &p->table->group[index];
+	size_t n = g ? g->items.n : own->n_items, lacking = 0;
 	struct lacks lacks = {.reason = ""};
-	const char *item;
 
 	if (row)
 		row->items = calloc(2 * n + 1, sizeof(*row->items));
@@ -148,7 +134,10 @@ static struct unc_group_row *study(const struct unc_platform *p, size_t index)
 	}
 	lacks.text = UNC_BUF(row->reason);
 	lacks.list = UNC_BUF(lacks.items);
-	for (size_t i = 0; (item = item_of(p, index, i)) != NULL; i++) {
+	for (size_t i = 0; i < n; i++) {
+		const char *item =
+			own ? own->item[i]
+			    : unc_tbl_str(p->table, p->table->group_item[g->items.first + i].text);
 		struct unc_error why = {0};
 
 		if (add_item(p, item, c, &why) == 0) {
@@ -161,11 +150,9 @@ static struct unc_group_row *study(const struct unc_platform *p, size_t index)
 	put_lacks(&lacks);
 	memmove(&row->items[row->pub.n_items], &row->items[n], lacking * sizeof(*row->items));
 	row->items[n] = NULL;
-	unc_put(&lacks.text, "%s", own && own->why ? own->why : "");
+	unc_put_text(&lacks.text, own ? own->why : "");
 	row->pub.name = unc_describe_group(p, index);
-	row->pub.desc = !own         ? unc_tbl_str(p->table, p->table->group[index].desc)
-			: own->about ? own->about
-				     : "";
+	row->pub.desc = g ? unc_tbl_str(p->table, g->desc) : own->title;
 	row->pub.items = row->items;
 	row->pub.reason = row->reason;
 	row->pub.available = row->pub.n_items > 0 && !c->more;

@@ -294,8 +294,8 @@ static const struct unc_tbl_nodes *map_of(const struct unc_platform *p,
 {
 	const struct unc_tbl_nodes *map = NULL;
 
-	for (unsigned i = 0; i < p->site.n_nodes; i++) {
-		const struct unc_site_nodes *line = &p->site.nodes[i];
+	for (size_t i = 0; i < p->site.n_units; i++) {
+		const struct unc_site_units *line = &p->site.units[i];
 
 		if (unc_same(line->unit, unc_type_name(p->table, u->type)) &&
 		    (line->socket == u->socket || (line->socket < 0 && !map)) &&
@@ -340,7 +340,7 @@ static int cluster_of(const struct unc_platform *p, const struct unc_instance *u
 			why, UNC_ERR_UNAVAILABLE,
 			"which memory controllers belong to which of the %u sub-NUMA clusters "
 			"of this CPU is not public; `uncore verify` measures it and prints the "
-			"lines for site.tbl",
+			"lines for site.conf",
 			clusters);
 	return unc_fail(why, UNC_ERR_UNAVAILABLE,
 			"%s units are known by socket only; sub-NUMA clusters are on", name);

@@ -4,7 +4,7 @@
 #include "host/smbios.h"
 #include "platform/platform.h"
 
-#define SITE_TELLS "; [memory_peak] in /etc/libuncore/site.tbl tells it"
+#define SITE_TELLS "; peak in [memory] of /etc/libuncore/site.conf tells it"
 
 enum { CHANNEL_BYTES = 8 }; /* width of a channel */
 

@@ -214,11 +214,12 @@ static bool is_absent(const struct unc_platform *p, const struct unc_instance *u
 	char name[64];
 
 	snprintf(name, sizeof(name), "%.40s%u", type, u->index);
-	for (unsigned i = 0; i < p->site.n_absent; i++) {
-		const struct unc_site_absent *a = &p->site.absent[i];
+	for (size_t i = 0; i < p->site.n_units; i++) {
+		const struct unc_site_units *line = &p->site.units[i];
 
-		if ((unc_same(a->unit, type) || unc_same(a->unit, name)) &&
-		    (a->socket < 0 || a->socket == u->socket))
+		if (!line->map.clusters &&
+		    (unc_same(line->unit, type) || unc_same(line->unit, name)) &&
+		    (line->socket < 0 || line->socket == u->socket))
 			return true;
 	}
 	return false;
@@ -381,24 +382,6 @@ static void tell_wrong(struct unc_platform *p)
 	unc_platform_log(p, UNC_LOG_WARNING, "%s", open_error.text);
 }
 
-/* The file of the variable is meant for whatever machine this is. The site's own tells of its machines:
- * of another one only the groups are taken. */
-static int read_site(struct unc_platform *p, const struct unc_options *o, struct unc_error *err)
-{
-	const char *named = unc_variable(p->raised, "UNCORE_SITE");
-	char path[PATH_MAX];
-	int rc;
-
-	if (!named && (rc = unc_fs_path(p->fs, path, sizeof(path), "/etc/libuncore/site.tbl")) < 0)
-		return unc_fail(err, rc, "the path of the root is too long");
-	rc = unc_site_load(named ? named : path, named != NULL, p->raised, p->table, &p->site, err);
-	if (!named && (only_listing(o) || p->machine->simulated)) {
-		p->site.peaks = (struct unc_site_peaks){.each = 0};
-		p->site.n_absent = p->site.n_nodes = 0;
-	}
-	return rc;
-}
-
 static int open_platform(struct unc_platform *p, const struct unc_options *o, struct unc_error *err)
 {
 	const char *order = option(o->access, p->raised, "UNCORE_ACCESS");
@@ -408,7 +391,7 @@ static int open_platform(struct unc_platform *p, const struct unc_options *o, st
 	if (!p->fs && (rc = unc_platform_root(o, p->raised, &p->fs, err)) < 0)
 		return rc;
 	if ((rc = choose_machine(p, o, err)) < 0 || (rc = choose_table(p, o, err)) < 0 ||
-	    (rc = read_site(p, o, err)) < 0)
+	    (rc = unc_site_read(p, only_listing(o) || p->machine->simulated, err)) < 0)
 		return rc;
 	rc = only_listing(o) ? nominal_units(p, err) : open_machine(p, order, err);
 	if (rc < 0)

@@ -14,7 +14,6 @@
 #include "host/fs.h"
 #include "host/machine.h"
 #include "machine/discover.h"
-#include "platform/site.h"
 #include "tables/table.h"
 
 struct unc_ledger; /* host/ledger.h */
@@ -26,6 +25,35 @@ struct unc_kernel_unit {
 	uint8_t pmus;                   /* those that it has, and that we may use: bits */
 	bool before;                    /* it comes before the unit's registers */
 	char registers[UNC_REASON_MAX]; /* why these cannot be used; of a unit that is not direct */
+};
+
+/* What the file of the site tells (site.c); its names stand in the text. */
+struct unc_site_group {
+	const char *name, *title;
+	char (*item)[UNC_SPEC_MAX];
+	size_t n_items;
+	char why[UNC_ERROR_MAX]; /* "", or what of it is wrong: it has no items */
+};
+
+struct unc_site_units {
+	const char *unit;         /* a type, or "upi2" */
+	int socket;               /* -1: each */
+	struct unc_tbl_nodes map; /* of which node they are; no clusters: they do not exist */
+};
+
+struct unc_site {
+	char *text;
+	struct unc_site_group *group;
+	struct unc_site_units *units;
+	size_t n_groups, n_units;
+	struct unc_site_peaks {
+		double of[UNC_MAX_SOCKETS], each; /* bytes per second; 0: not told */
+		struct unc_error why;             /* one is wrong: none is used */
+	} peaks;
+	struct unc_wrong {              /* what was left out */
+		struct unc_error first; /* file:line: sentence */
+		unsigned n;
+	} wrong;
 };
 
 struct unc_platform {
@@ -145,6 +173,12 @@ int unc_describe_groups(struct unc_platform *, struct unc_error *);
 void unc_describe_groups_free(struct unc_platform *);
 /* The name of a group; NULL: past the end. */
 const char *unc_describe_group(const struct unc_platform *, size_t index);
+
+/* site.c: reads the file of the site. What is wrong is left out and noted, a section as a whole, all
+ * peaks with one; of a file that cannot be read, or not be trusted, all. `other`: the machine is none
+ * of the site's. */
+int unc_site_read(struct unc_platform *, bool other, struct unc_error *err);
+void unc_site_free(struct unc_site *);
 
 /* peak.c: finds what the memory of the sockets can move, once the units are known; and as
  * unc_memory_peak(). */

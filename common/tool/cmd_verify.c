@@ -600,12 +600,12 @@ static int node_at(const struct counted *c, int nodes, size_t place)
 	return sum > 0 && c[most].place[place].value[DURING] > 0.8 * sum ? most : -1;
 }
 
-/* As many units see traffic of each node alone, and a line for the site's file says which. */
+/* As many units see traffic of each node alone, and a section for the site's file says which. */
 static void judge_nodes(struct verify *v, const char *event, const struct counted *c, int nodes,
 			int socket)
 {
-	char *line =
-		must_print("for [nodes] of site.tbl: %.*s = ", (int)strcspn(event, "."), event);
+	char *line = must_print("for site.conf: [nodes %.*s], socket = %d, clusters = ",
+				(int)strcspn(event, "."), event, socket);
 	double count[MOST_NODES] = {0}, units = 0;
 	bool even = true;
 
@@ -626,7 +626,6 @@ static void judge_nodes(struct verify *v, const char *event, const struct counte
 			socket),
 	     &verify_pair, &(struct reading){.value = (double[]){even, 1}, .n = 2},
 	     must_print("which units belong to which node"));
-	line = must_add(line, " socket=%d", socket);
 	if (even)
 		v->finding[v->n - 1].reason = line;
 	else

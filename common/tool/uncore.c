@@ -53,7 +53,7 @@ static const struct command commands[] = {
 	{"groups", cmd_groups, OPEN_TABLES, REPORT | CPU | MACHINE, 0, 1, false, "[GROUP]",
 	 "list sets of metrics and events that are measured together",
 	 "What this CPU has of each, what is missing and why, and in how many passes it is "
-	 "counted: one means all at once. A site adds its own in /etc/libuncore/site.tbl."},
+	 "counted: one means all at once. A site adds its own in /etc/libuncore/site.conf."},
 	{"doctor", cmd_doctor, OPEN_NOTHING, REPORT | MACHINE, 0, 0, false, "",
 	 "check why counters can or cannot be read here, and what to do",
 	 "Looks at rights, drivers, lockdown, units that are missing where others of their type "

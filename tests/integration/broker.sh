@@ -34,27 +34,28 @@ check && said "allows *MEM,LINK,PCIE on imc,mc,mchbm,qpi,upi,iio$" && said "2048
 result "policy: without a file the defaults"
 printf '%s\n' '# all' '[allow]' 'units = imc,cbo' '[connect]' 'groups = root' 'alone = yes' '[limit]' 'descriptors = 7' 'requests = 9' >"$tmp/policy"
 check && said "all events on imc,cbo" && said "7 descriptors, 256 connections, 9 requests" && said "alone"
-result "policy: each section"
-while IFS='|' read -r line words; do
-	printf '\n%s\n' "$line" | tr '&' '\n' >"$tmp/policy"
-	! check && said "policy:[1-9]*: .*$words"
-	result "policy: refused: $line"
+result "policy: each key"
+while IFS='|' read -r lines line words; do
+	printf '\n%s\n' "$lines" | tr '&' '\n' >"$tmp/policy"
+	! check && said "policy:$line: .*$words"
+	result "policy: refused: $lines"
 done <<EOF
-[permit]&units = imc|there is no section .permit.
-[allow]|needs units =
-[allow]&units = imx|units=imx: no CPU
-[allow]&groups = MEN&units = imc|groups=MEN: no CPU
-[allow]&units = imc&tid = 3|'tid' has no meaning in .allow.
-[allow]&units = imc&units = cbo|'units' has no meaning in .allow., or is given twice
-[allow]&units =|units = has no value
-units = imc|'units' stands before the first section
-[connect]&groups = no-such-group|there is no such group
-[limit]&descriptors = 0|not a number from 1
-[limit]&connections = many|not a number from 1
-[limit]&descriptor = 9|'descriptor' is not a key of .limit.
-[allow|'.allow' is not .SECTION.
-allow units=imc|'allow units' is of an older version: a line is now a section
-alone|'alone' is of an older version
+[permit]&units = imc|2|'.permit.' begins no section; a policy has .allow., .connect., .limit.
+[allow]|2|no line units = ...
+[allow]&groups = MEM|2|no line units = ...
+[allow]&units = imx|3|units = imx: no CPU
+[allow]&groups = MEN&units = imc|3|groups = MEN: no CPU
+[allow]&units = imc&tid = 3|4|'tid' is no key of .allow.; it has groups, units
+[allow]&units = imc&units = cbo|4|units is given twice
+[allow]&units =|3|units = has no value
+units = imc|2|begins no section
+[connect]|2|.connect. has no line
+[connect]&groups = no-such-group|3|there is no such group
+[connect]&alone = no|3|alone = no is not yes
+[limit]&descriptors = 0|3|not a number from 1
+[limit]&requests = 9&connections = many|4|not a number from 1
+allow units=imc&connect groups=root|2|'allow units=imc' is of an older form: it is now .allow., groups = GROUP,.., units = TYPE
+alone|2|'alone' is of an older form: it is now .connect., alone = yes
 EOF
 printf '[allow]\nunits = imc\n' >"$tmp/policy"
 chmod 666 "$tmp/policy"

@@ -43,34 +43,34 @@ run groups -c emerald-rapids mem -j
 [ $status -eq 0 ] && json 'length == 1 and .[0].group == "MEM"'; result "one group, whatever the case"
 run groups -c emerald-rapids LINKS; refused 2 "LINK"; result "no such group: the nearest"
 run groups MEM L3 -c emerald-rapids; refused 2 "unexpected argument 'L3'"; result "one group at a time"
-cat >"$tmp/site.tbl" <<'TABLE'
+cat >"$tmp/site.conf" <<'TABLE'
 [group OURS]
-about = what this site looks at
+title = what this site looks at
 item = memory_read_bytes
 item = memory_write_bytes
 TABLE
-UNCORE_SITE=$tmp/site.tbl run groups -c emerald-rapids OURS -j
+UNCORE_SITE=$tmp/site.conf run groups -c emerald-rapids OURS -j
 [ $status -eq 0 ] && json '.[0] == {"group": "OURS", "desc": "what this site looks at",
 	"items": ["memory_read_bytes", "memory_write_bytes"], "passes": 1, "available": true,
 	"reason": null}'
 result "a group of the site"
 
 # One wrong word in it: one line on stderr, once, whatever else is asked for.
-echo 'itme = llc_misses' >>"$tmp/site.tbl"
+echo 'itme = llc_misses' >>"$tmp/site.conf"
 for command in "list imc.CAS_COUNT:RD" "encode imc.CAS_COUNT:RD" "encode -c sandybridge-ep imc.CAS_COUNT:RD" units metrics "stat -d 0.01" counters; do
 	for verbose in "" -v; do
 		[ "$verbose" = "" ] || [ "${command#stat}" != "$command" ] || continue
 		# shellcheck disable=SC2086
-		UNCORE_SIM=sandybridge-ep UNCORE_SITE=$tmp/site.tbl run $command $verbose
-		[ $status -eq 0 ] && [ "$(cat "$tmp/err")" = "uncore: note: $tmp/site.tbl:5: 'itme' is not a key of [group]: about, item: left out" ]
+		UNCORE_SIM=sandybridge-ep UNCORE_SITE=$tmp/site.conf run $command $verbose
+		[ $status -eq 0 ] && [ "$(cat "$tmp/err")" = "uncore: note: $tmp/site.conf:5: 'itme' is no key of [group]; it has cpu, title, item: left out" ]
 		result "a wrong word in a site's file: $command $verbose"
 	done
 done
-UNCORE_SIM=sandybridge-ep UNCORE_SITE=$tmp/site.tbl run doctor -j
-[ $status -eq 1 ] && json 'map(select(.ok | not)) | length == 1 and .[0].check == "site" and (.[0].detail | test("site.tbl:5: ")) and (.[0].remedy | length > 10)'
+UNCORE_SIM=sandybridge-ep UNCORE_SITE=$tmp/site.conf run doctor -j
+[ $status -eq 1 ] && json 'map(select(.ok | not)) | length == 1 and .[0].check == "site" and (.[0].detail | test("site.conf:5: ")) and (.[0].remedy | length > 10)'
 result "a wrong word in a site's file: the doctor fails"
-UNCORE_SIM=sandybridge-ep UNCORE_SITE=$tmp/site.tbl run stat -d 0.01 -g OURS
-[ $status -eq 1 ] && grep -qF "uncore: group OURS: $tmp/site.tbl:5: 'itme'" "$tmp/err"
+UNCORE_SIM=sandybridge-ep UNCORE_SITE=$tmp/site.conf run stat -d 0.01 -g OURS
+[ $status -eq 1 ] && grep -qF "uncore: group OURS: $tmp/site.conf:5: 'itme'" "$tmp/err"
 result "a wrong word in a site's file: its group says why it cannot be had"
 
 # What docs/cpus.md tells of the number of metrics.

@@ -98,14 +98,14 @@ done
 
 # ---- groups: what cannot be counted has a row with its reason, and no number
 
-cat >"$tmp/site.tbl" <<'TABLE'
+cat >"$tmp/site.conf" <<'TABLE'
 [group OURS]
-about = of clusters with several CPUs
+title = of clusters with several CPUs
 item = memory_read_bytes
 item = link_tx_bytes
 item = cha.CLOCKTICKS
 TABLE
-export UNCORE_SIM=sandybridge-ep,hide=qpi UNCORE_SITE="$tmp/site.tbl"
+export UNCORE_SIM=sandybridge-ep,hide=qpi UNCORE_SITE="$tmp/site.conf"
 run -g OURS -d 0.05
 [ $status -eq 0 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -q 'note: group OURS: not here: link_tx_bytes: no qpi unit can be read: ' "$tmp/err" &&
 	[ "$(grep -c '/s' "$tmp/out")" -eq 1 ]
