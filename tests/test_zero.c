@@ -10,23 +10,12 @@
 
 #include "built.h"
 #include "session_kit.h"
+#include "units/registers.h"
 
 enum { MAX_METRICS = 64 };
 
 /* Who counts: options of the simulated machine. */
 static const char *const ways[] = {"", ",kernel=on,rights=perf"};
-
-/*
- * Types of which no 0 can be proven, and why: a logical CPU that is halted counts nothing, and
- * rightly; of CXL units the public lists of these CPUs have no clock.
- */
-static const struct {
-	const char *cpu, *type;
-} excepted[] = {
-	{"nehalem-ep", "core"},         {"westmere-ep", "core"},        {"granite-rapids", "cxlcm"},
-	{"granite-rapids", "cxldp"},    {"sierra-forest", "cxlcm"},     {"sierra-forest", "cxldp"},
-	{"clearwater-forest", "cxlcm"}, {"clearwater-forest", "cxldp"},
-};
 
 /* A portable metric on a machine. */
 struct metric {
@@ -156,14 +145,14 @@ static bool is_silent(const struct metric *was, const struct metric *is)
 
 /* ---- what stands */
 
+/* No 0 can be proven of a type without a clock (CXL units of some public lists), nor of a logical CPU: one that
+ * is halted counts nothing, and rightly. */
 static bool is_excepted(const struct unc_table *t, uint64_t types)
 {
 	for (unsigned i = 0; i < t->n_type; i++)
-		for (size_t k = 0; k < sizeof(excepted) / sizeof(excepted[0]); k++)
-			if ((types >> i & 1) &&
-			    strcmp(excepted[k].cpu, unc_tbl_str(t, t->name)) == 0 &&
-			    strcmp(excepted[k].type, unc_tbl_str(t, t->type[i].name)) == 0)
-				return true;
+		if ((types >> i & 1) && (t->part[t->type[i].parts.first].space == UNC_SPACE_PMU ||
+					 !unc_type_has_clock(t, i)))
+			return true;
 	return false;
 }
 

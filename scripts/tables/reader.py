@@ -70,6 +70,7 @@ class Reader(units.Units, control.Control, events.Events, metrics.Metrics, workl
         self.cpu_lines, self.portable, self.lets = [], {}, {}
         self.field_at, self.reg_at = {}, {}  # (first of the type, name) -> index
         self.grams, self.using = {}, False
+        self.folders = {}  # {cpu: its folder}, of all; none: cpu= may name any
 
     # ---- the order
 
@@ -131,12 +132,21 @@ class Reader(units.Units, control.Control, events.Events, metrics.Metrics, workl
         word = '' if line[0].key else line[0].value
         if cpus:
             cpus.used = True
+            self.check_names(cpus.value, kind)
         other = cpus is not None and not is_of(cpus.value, self.cpu)
         if word in ('event', 'group', 'type', 'view'):
             self.skipping = other
         elif kind == UNITS or word in ('umask', 'item'):
             return other or self.skipping
         return other
+
+    def check_names(self, cpus, kind):
+        """A line that is of no CPU at all would be missing without a word."""
+        for name in cpus.lstrip('!').lower().split(',') if self.folders else ():
+            if name not in self.folders:
+                raise TableError(f'cpu={cpus}: there is no CPU {name}{nearest(name, self.folders)}')
+            if kind not in (CPUS, GROUPS) and self.folders[name] != self.folders[self.cpu.lower()]:
+                raise TableError(f'cpu={cpus}: {name} has another folder, {self.folders[name]}')
 
     # ---- a line
 
@@ -436,8 +446,11 @@ def read_folders(paths):
     pools, tables = (Pool(), Pool()), []
     for path in paths:
         folder, n = Folder(path), len(tables)
-        for cpu, of in folder.cpus():
-            tables.append(folder.reader(cpu, of, pools).read())
+        cpus = list(folder.cpus())
+        for cpu, of in cpus:
+            reader = folder.reader(cpu, of, pools)
+            reader.folders = {name.lower(): place for name, place in cpus}
+            tables.append(reader.read())
         if len(tables) == n:
             raise TableError(f'{os.path.join(path, "cpus.tbl")}: describes no CPU')
     if len(tables) > MAX_CPUS:

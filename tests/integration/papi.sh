@@ -327,8 +327,8 @@ nodes_that_can_be_added()
 		echo "$_machine $_event: offered $_offered, added $_added, may $_may"
 		[ $_offered = $_may ] && [ $_added = $_may ] && ! { [ $_may = no ] && grep -q ':node=' out; } || return 1
 	done
-	printf '[nodes]\nimc = 0,0,0,0,1,1,1,1 socket=1\n' >half.tbl
-	UNCORE_SITE=$PWD/half.tbl sim emerald-rapids,clusters=2 "$bin/papi_native_avail" -e intel_uncore:::memory_read_bytes | tee out
+	printf '[nodes imc]\nclusters = 0,0,0,0,1,1,1,1\nsocket = 1\n' >half.conf
+	UNCORE_SITE=$PWD/half.conf sim emerald-rapids,clusters=2 "$bin/papi_native_avail" -e intel_uncore:::memory_read_bytes | tee out
 	grep -q ':node=2 -- NUMA node (2, 3);' out
 }
 

@@ -30,9 +30,16 @@ result "each column and statement decides something: without it tables are refus
 sed '1,/^<!-- grammar -->$/d' "$SRCDIR/eventtables/README.md" >"$tmp/readme"
 tables --grammar && cmp "$tmp/out" "$tmp/readme" && [ "$(wc -l <"$tmp/out")" -gt 100 ]
 result "the README has the grammar (renewed by make grammar)"
+cp -r "$SRCDIR/tests/tables" "$tmp/named" && chmod -R u+w "$tmp/named"
+sed -i 's/cpu=other$/cpu=othr/' "$tmp/named/box/units.tbl" && tables "$tmp/named"
+[ "$status" -eq 1 ] && [ "$(cat "$tmp/err")" = "tables: $tmp/named/box/units.tbl:16: cpu=othr: there is no CPU othr; nearest is other" ]
+result "cpu= names a CPU that there is"
+sed -i 's/cpu=othr$/cpu=fixed/' "$tmp/named/box/units.tbl" && tables "$tmp/named"
+[ "$status" -eq 1 ] && [ "$(cat "$tmp/err")" = "tables: $tmp/named/box/units.tbl:16: cpu=fixed: fixed has another folder, fixed" ]
+result "and one of this folder"
 
 tables "$good"
-[ "$(cat "$tmp/out")" = "testcpu: 1 types, 6 events, 8 umasks, 5 metrics, 5 rates" ]
+[ "$(head -n 1 "$tmp/out")" = "testcpu: 1 types, 6 events, 8 umasks, 5 metrics, 5 rates" ] && [ "$(wc -l <"$tmp/out")" -eq 3 ]
 result "what there is"
 tables "$SRCDIR/eventtables"
 [ $status -eq 0 ] && [ "$(wc -l <"$tmp/out")" -eq "$("$UNCORE" cpus -j | jq length)" ]

@@ -530,7 +530,7 @@ put "$next/dev/mem" 4096 '\001\003\001\000\000\000\000\000\360\057'
 put "$next/dev/mem" 4120 '\004\002\060\010\001\000\000\000\000\040'
 UNCORE_SYSROOT=$next run list -j
 [ "$status" -eq 1 ] && [ ! -s "$tmp/out" ] && grep -q '^uncore: this CPU (Next, .*) has no uncore monitors that are known here; ' "$tmp/err" &&
-	grep -q '; there are tables for montecito, .*, grand-ridge, and UNCORE_SIM=emerald-rapids simulates one;' "$tmp/err" &&
+	grep -q "; there are tables for montecito, .*, $("$UNCORE" cpus -j | jq -r '.[-1].cpu'), and UNCORE_SIM=emerald-rapids simulates one;" "$tmp/err" &&
 	grep -q '^uncore: type 0, cha of emerald-rapids: 1 unit; access msr, 4 counters of 48 bits, .* at 0x2000$' "$tmp/err"
 result "list: a CPU that no table is for, its nearest, and what its discovery table lists"
 UNCORE_SYSROOT=$next run doctor -j
