@@ -8,13 +8,13 @@ BUILD=$(cd "$BUILD" && pwd)
 export LD_LIBRARY_PATH="$BUILD/common/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 command -v python3 >/dev/null || skip_all "python3 is missing"
 
-echo "1..13"
+echo "1..12"
 mover="python3 $SRCDIR/tests/integration/mover.py $root 7f,ff"
 json() { [ -s "$dir/out" ] && jq -e "$1" "$dir/out" >/dev/null; }
 verdicts() { jq -r --arg name "$1" '[.[] | select(.check | startswith($name)).verdict] | unique | join(" ")' "$dir/out"; }
 
 start_machine sandybridge-ep,load=0
-real verify -j --traffic "$mover 1"
+real verify -j --traffic "$mover 1" -o "$dir/report"
 [ $status -eq 1 ] && json 'type == "array" and all(.[]; keys == ["check", "expected", "measured", "reason", "verdict"] and
 	([.verdict] | inside(["right", "wrong", "not judged"])) and (.verdict == "right" or .reason != null))'
 result $? "-j: what the rows have"
@@ -28,21 +28,17 @@ result $? "3.2 GB in a quarter of a second are measured as such"
 result $? "what has not moved is wrong, with the rows that are in doubt"
 json '[.[] | select(.check | test("by wall time"))] | length > 10 and all(.[]; .verdict == "right")'
 result $? "clocks are right"
-real verify --traffic "$mover 1"
-grep -q '^[0-9]* of [0-9]* clocks are right$' "$dir/out" && ! grep -q '^right' "$dir/out" && grep -q '^wrong' "$dir/out"
-result $? "text has what is not right, and a line a class"
-real verify -v --traffic "$mover 1" -o "$dir/report"
-grep -q '^right' "$dir/out" && jq -e '.cpu == "sandybridge-ep" and (.simulated | not) and .sockets == 2 and .version and .kernel and
-	(.checks | length > 40)' "$dir/report" >/dev/null && ! grep -qF "$(uname -n)" "$dir/report"
-result $? "-v has all rows; -o writes them with where they were made, but no name of the host"
-real verify -j --traffic "$mover 2"
-json 'any(.[]; .check == "memory_read_bytes of socket 0 while socket 0 reads memory of 0" and .verdict == "wrong" and
-	(.reason | test("counts twice")))' && [ "$(verdicts "units of imc.CAS_COUNT:RD")" = right ]
-result $? "twice the bytes are wrong"
-real verify -j --traffic false
-json 'any(.[]; .check == "memory_read_bytes of socket 0 while socket 0 reads memory of 0" and .verdict == "not judged" and
-	(.reason | test("has ended")))'
-result $? "a program that moves nothing: not judged"
+jq -e '.cpu == "sandybridge-ep" and (.simulated | not) and .sockets == 2 and .version and .kernel and (.checks | length > 40)' \
+	"$dir/report" >/dev/null && ! grep -qF "$(uname -n)" "$dir/report"
+result $? "-o writes all rows with where they were made, but no name of the host"
+real verify --traffic "$mover 2"
+grep -q '^[0-9]* of [0-9]* clocks are right$' "$dir/out" && ! grep -q '^right' "$dir/out" &&
+	grep -q '^wrong .* memory_read_bytes of socket 0' "$dir/out" && grep -q 'counts twice' "$dir/out" &&
+	! grep -q 'units of imc.CAS_COUNT:RD' "$dir/out"
+result $? "twice the bytes are wrong; text has what is not right, and a line a class"
+real verify -v --traffic false
+grep -q '^right' "$dir/out" && grep -q '^not judged .*memory_read_bytes of socket 0' "$dir/out" && tr -s ' \n' ' ' <"$dir/out" | grep -q 'has ended'
+result $? "a program that moves nothing: not judged; -v has what is right"
 real verify -j
 json 'any(.[]; .reason == "UNCORE_SYSROOT is another machine than the one that could move bytes")'
 result $? "a machine of files: no traffic of this one"
