@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #ifdef __x86_64__
 #include <emmintrin.h>
@@ -74,19 +75,48 @@ static bool next_number(const char **list, long *last, long *number)
 	return true;
 }
 
+/* Whether a list is of NUMA nodes that there are. */
+static bool has_nodes(const char *list)
+{
+	const char *at = list;
+	long last = -1, node = -1;
+	bool any = false;
+
+	while (next_number(&at, &last, &node)) {
+		char *path = must_print("/sys/devices/system/node/node%ld", node);
+		bool there = node >= 0 && node < MOST_NODES && last < MOST_NODES &&
+			     access(path, F_OK) == 0;
+
+		free(path);
+		if (!there)
+			return false;
+		any = true;
+	}
+	return any && !*at;
+}
+
 /* ---- where */
+
+/* Whether another logical CPU of its core is chosen already. */
+static bool has_sibling(const struct traffic *t, long cpu)
+{
+	char line[4096];
+	const char *list =
+		line_of(line, "/sys/devices/system/cpu/cpu%ld/topology/thread_siblings_list", cpu);
+
+	for (long last = -1, other = -1; next_number(&list, &last, &other);)
+		if (other >= 0 && other < CPU_SETSIZE && CPU_ISSET(other, &t->cpus))
+			return true;
+	return false;
+}
 
 static void add_cores(struct traffic *t, const char *cpus)
 {
-	char siblings[4096];
 	cpu_set_t may;
 
 	sched_getaffinity(0, sizeof(may), &may);
 	for (long last = -1, cpu = -1; next_number(&cpus, &last, &cpu);)
-		if (cpu >= 0 && cpu < CPU_SETSIZE && CPU_ISSET(cpu, &may) &&
-		    atol(line_of(siblings,
-				 "/sys/devices/system/cpu/cpu%ld/topology/thread_siblings_list",
-				 cpu)) == cpu)
+		if (cpu >= 0 && cpu < CPU_SETSIZE && CPU_ISSET(cpu, &may) && !has_sibling(t, cpu))
 			CPU_SET(cpu, &t->cpus);
 }
 
@@ -284,7 +314,7 @@ static double move_memory(struct traffic *t)
 		i++;
 	}
 	pthread_barrier_wait(&t->ready);
-	usleep((useconds_t)(t->seconds * 1e6));
+	nanosleep(&(struct timespec){(time_t)t->seconds, (long)(fmod(t->seconds, 1) * 1e9)}, NULL);
 	t->end = true;
 	for (i = 0; i < n; i++) {
 		pthread_join(hand[i].thread, NULL);
@@ -304,10 +334,13 @@ static double read_disk(struct traffic *t)
 	void *p = NULL;
 	ssize_t n = fd < 0 || posix_memalign(&p, 4096, SIZE) != 0 ? -1 : 1;
 
-	while (n > 0 && now() - begun < t->seconds && (n = read(fd, p, SIZE)) > 0)
+	while (n >= 0 && now() - begun < t->seconds && (n = read(fd, p, SIZE)) >= 0) {
 		bytes += (double)n;
-	if (n < 0)
-		t->why = strerror(errno);
+		if (n == 0 && (bytes == 0 || lseek(fd, 0, SEEK_SET) < 0))
+			break;
+	}
+	if (n < 0 || bytes == 0)
+		t->why = n < 0 ? strerror(errno) : "nothing can be read";
 	free(p);
 	if (fd >= 0)
 		close(fd);
@@ -328,13 +361,22 @@ static void move_once(struct traffic *t)
 int cmd_traffic(struct unc_platform *none, const struct args *args)
 {
 	struct traffic t = {.args = args, .seconds = 1};
-	char line[16];
+	char line[256];
 	int rc = args->duration ? time_between("traffic", "-d", 1, args->duration, 0.01, &t.seconds)
 				: ARGS_OK;
 
 	(void)none;
 	if (rc != ARGS_OK)
 		return rc;
+	if (args->device && (args->from || args->memory || args->writes))
+		return bad_input("traffic: --device reads a disk: --from, --memory and --writes "
+				 "are of memory");
+	for (int i = 0; i < 2; i++)
+		if ((i ? args->memory : args->from) && !has_nodes(i ? args->memory : args->from))
+			return bad_input(
+				"traffic: option '%s' needs NUMA nodes of this machine, as 0 or "
+				"0-3,8, not '%s'",
+				i ? "--memory" : "--from", i ? args->memory : args->from);
 #ifndef __x86_64__
 	if (args->writes)
 		t.why = "there are no stores past the caches on this architecture";
@@ -357,5 +399,7 @@ int cmd_traffic(struct unc_platform *none, const struct args *args)
 		return EXIT_SUCCESS;
 	if (args->wait)
 		printf("not %s\n", t.why);
-	return args->wait ? EXIT_FAILURE : failure("traffic: %s", t.why);
+	return args->wait     ? EXIT_FAILURE
+	       : args->device ? failure("traffic: %s: %s", args->device, t.why)
+			      : failure("traffic: %s", t.why);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +39,7 @@ struct verify {
 	int sockets;
 	char *why;        /* the sentence of the last thing that could not be had */
 	struct flow flow; /* of the program that runs */
+	bool broken;      /* the program that moves bytes cannot be had, or does not answer */
 	pid_t mover;      /* 0: none */
 	FILE *to, *from;  /* it */
 	double others[2]; /* what others moved before and after memory was last read, as a share */
@@ -148,12 +150,18 @@ static void find_none(struct verify *v, const char *class, char *check)
 
 static void end_mover(struct verify *v)
 {
+	const struct timespec moment = {.tv_nsec = 10000000};
+
 	if (!v->mover)
 		return;
 	fclose(v->to);
 	fclose(v->from);
-	kill(v->mover, SIGTERM);
-	waitpid(v->mover, NULL, 0);
+	kill(-v->mover, SIGTERM);
+	for (int i = 0; i < 100 && waitpid(v->mover, NULL, WNOHANG) == 0; i++)
+		nanosleep(&moment, NULL);
+	kill(-v->mover, SIGKILL); /* with what it has started */
+	while (waitpid(v->mover, NULL, WNOHANG) > 0)
+		continue;
 	v->mover = 0;
 }
 
@@ -177,7 +185,7 @@ static void run_mover(const struct verify *v, const struct flow *flow, int in, i
 	size_t n = 0;
 	sigset_t none;
 
-	theirs[2] = must_print("exec %s \"$@\"", v->args->traffic);
+	theirs[2] = must_print("%s \"$@\"", v->args->traffic);
 	for (size_t i = 0; i < (v->args->traffic ? 4 : 2); i++)
 		argv[n++] = v->args->traffic ? theirs[i] : own[i];
 	argv[n++] = "--wait";
@@ -192,6 +200,8 @@ static void run_mover(const struct verify *v, const struct flow *flow, int in, i
 	argv[n] = NULL;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	setpgid(0, 0);
 	dup2(in, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
 	execv(v->args->traffic ? "/bin/sh" : "/proc/self/exe", argv);
@@ -200,13 +210,40 @@ static void run_mover(const struct verify *v, const struct flow *flow, int in, i
 	_exit(1);
 }
 
-/* "ready", "moved BYTES SECONDS", "not WHY": false, with v->why. */
-static bool hear(struct verify *v, char line[256])
+/* A line within so many seconds, or before a signal asks to end: "ready", "moved BYTES SECONDS", "not WHY". false, with
+ * v->why: there is none, or it says that it cannot. */
+static bool hear(struct verify *v, double patience, char line[256])
 {
-	if (!fgets(line, 256, v->from))
-		return fail(v, "the program that moves bytes has ended");
-	line[strcspn(line, "\n")] = '\0';
+	struct pollfd from = {.fd = fileno(v->from), .events = POLLIN};
+	double end = now() + patience;
+	size_t n = 0;
+	char c;
+
+	while (n < 255) {
+		if (stopped())
+			return fail(v, "a signal ended it");
+		if (now() > end) {
+			v->broken = true;
+			return fail(v, "the program that moves bytes does not answer");
+		}
+		if (poll(&from, 1, 50) <= 0)
+			continue;
+		if (read(from.fd, &c, 1) != 1) {
+			v->broken = true;
+			return fail(v, "the program that moves bytes has ended");
+		}
+		if (c == '\n')
+			break;
+		line[n++] = c;
+	}
+	line[n] = '\0';
 	return strncmp(line, "not ", 4) != 0 || fail(v, "%s", line + 4);
+}
+
+static bool fail_answer(struct verify *v, const char *line)
+{
+	v->broken = true;
+	return fail(v, "the program that moves bytes says '%.80s'", line);
 }
 
 /* Whether such a flow can be made: then its buffer is there. */
@@ -219,6 +256,8 @@ static bool start_mover(struct verify *v, const struct flow *flow)
 	if (flow->kind == IDLE || (v->mover && memcmp(flow, &v->flow, sizeof(*flow)) == 0))
 		return true;
 	end_mover(v);
+	if (v->broken)
+		return false;
 	if (!v->args->traffic && root && *root && strcmp(root, "/") != 0)
 		return fail(v, "UNCORE_SYSROOT is another machine than the one that could move "
 			       "bytes");
@@ -233,12 +272,17 @@ static bool start_mover(struct verify *v, const struct flow *flow)
 	fflush(stdout);
 	if ((v->mover = fork()) == 0)
 		run_mover(v, flow, in[0], out[1]);
+	if (v->mover < 0) {
+		v->mover = 0;
+		return fail(v, "%s", strerror(errno));
+	}
+	setpgid(v->mover, v->mover);
 	close(in[0]);
 	close(out[1]);
 	v->to = fdopen(in[1], "w");
 	v->from = fdopen(out[0], "r");
 	v->flow = *flow;
-	if (hear(v, line) && strcmp(line, "ready") == 0)
+	if (hear(v, 600, line) && (strcmp(line, "ready") == 0 || fail_answer(v, line)))
 		return true;
 	end_mover(v);
 	return false;
@@ -248,6 +292,7 @@ static bool start_mover(struct verify *v, const struct flow *flow)
 static bool move(struct verify *v, const struct flow *flow, double duration, double *bytes)
 {
 	const struct timespec ts = {(time_t)duration, (long)(fmod(duration, 1) * 1e9)};
+	double took = 0;
 	char line[256];
 
 	*bytes = 0;
@@ -257,8 +302,11 @@ static bool move(struct verify *v, const struct flow *flow, double duration, dou
 	}
 	fprintf(v->to, "%.3f\n", duration);
 	fflush(v->to);
-	return hear(v, line) && (sscanf(line, "moved %lf", bytes) == 1 ||
-				 fail(v, "the program that moves bytes says '%.100s'", line));
+	if (!hear(v, duration + 60, line))
+		return false;
+	return (sscanf(line, "moved %lf %lf", bytes, &took) == 2 && *bytes > 0 &&
+		isfinite(*bytes) && took > 0 && isfinite(took)) ||
+	       fail_answer(v, line);
 }
 
 /* ---- counting */
@@ -496,9 +544,10 @@ static void check_metrics(struct verify *v)
 		"and devices, or to CXL memory");
 	for (size_t i = 0; i < sizeof(unmoved) / sizeof(unmoved[0]); i++)
 		find_none(v, "metrics", must_print("%s", unmoved[i]));
+	if (v->sockets > 1)
+		return;
 	fail(v, "there is one socket");
-	if (v->sockets == 1)
-		find_none(v, "metrics", must_print("remote memory and links"));
+	find_none(v, "metrics", must_print("remote memory and links"));
 }
 
 /* ---- clocks */
@@ -728,7 +777,7 @@ static int write_file(const struct verify *v, const struct args *args, int fd)
 	uname(&kernel);
 	record_start(&r, &json, v->platform);
 	r.out = fdopen(dup(fd), "w");
-	if (!r.out)
+	if (!r.out || ftruncate(fd, 0) < 0)
 		return failure("cannot write '%s': %s", args->output, strerror(errno));
 	record_open(&r, NULL, '{');
 	record_text(&r, "cpu", unc_platform_cpu(v->platform)->name);
@@ -759,7 +808,7 @@ static int report(const struct verify *v, const struct args *args, int fd)
 
 	if (fd >= 0 && rc == EXIT_SUCCESS)
 		record_line(&r, "\n%s: reports go to %s.", args->output, UNC_REPORT_TO);
-	return wrong ? EXIT_FAILURE : rc;
+	return wrong || v->broken ? EXIT_FAILURE : rc;
 }
 
 static void close_all(struct verify *v)
@@ -783,12 +832,18 @@ int cmd_verify(struct unc_platform *none, const struct args *args)
 
 	if (args->output && strcmp(args->output, "-") == 0)
 		return bad_input("verify: option '-o' needs a file, not '-'; -j is on stdout");
-	if (args->output && (fd = open(args->output, O_WRONLY | O_CREAT | O_TRUNC, 0666)) < 0)
+	if (args->traffic && !args->traffic[strspn(args->traffic, " \t")])
+		return bad_input("verify: option '--traffic' needs a command, not ''");
+	if (args->output && (fd = open(args->output, O_WRONLY | O_CREAT, 0666)) < 0)
 		return failure("cannot write '%s': %s", args->output, strerror(errno));
 	block_signals();
 	rc = open_platform(args, OPEN_MACHINE, &v.platform);
 	if (rc == ARGS_OK) {
 		v.sockets = unc_platform_sockets(v.platform);
+		if (*unc_platform_replayed(v.platform))
+			rc = failure("verify: the machine is a dump, where nothing counts");
+	}
+	if (rc == ARGS_OK) {
 		if (unc_platform_simulated(v.platform)) {
 			fail(&v, "a simulated machine counts by the tables that are to be checked");
 			find_none(&v, "metrics", must_print("all"));

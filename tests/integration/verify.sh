@@ -8,7 +8,7 @@ BUILD=$(cd "$BUILD" && pwd)
 export LD_LIBRARY_PATH="$BUILD/common/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 command -v python3 >/dev/null || skip_all "python3 is missing"
 
-echo "1..12"
+echo "1..13"
 mover="python3 $SRCDIR/tests/integration/mover.py $root 7f,ff"
 json() { [ -s "$dir/out" ] && jq -e "$1" "$dir/out" >/dev/null; }
 verdicts() { jq -r --arg name "$1" '[.[] | select(.check | startswith($name)).verdict] | unique | join(" ")' "$dir/out"; }
@@ -36,6 +36,17 @@ grep -q '^[0-9]* of [0-9]* clocks are right$' "$dir/out" && ! grep -q '^right' "
 	grep -q '^wrong .* memory_read_bytes of socket 0' "$dir/out" && grep -q 'counts twice' "$dir/out" &&
 	! grep -q 'units of imc.CAS_COUNT:RD' "$dir/out"
 result $? "twice the bytes are wrong; text has what is not right, and a line a class"
+status=0
+for answer in 'echo hello' 'echo ready; read x; echo moved nan 1' 'echo ready; read x; echo moved -5 1' 'echo ready; read x; exec sleep 1000'; do
+	printf '#!/bin/sh\n%s\n' "$answer" >"$dir/mover" && chmod +x "$dir/mover"
+	case $answer in
+	*sleep*) (exec env UNCORE_SYSROOT=$root UNCORE_RUN="$dir/run" timeout -s INT 4 "$uncore" verify -j --traffic "$dir/mover") >"$dir/out" 2>"$dir/err"
+		[ $? -eq 124 ] && ! pgrep -f '^sleep 1000$' >/dev/null ;;
+	*) real verify -j --traffic "$dir/mover"; [ $status -eq 1 ] && grep -q 'the program that moves bytes says' "$dir/out" ;;
+	esac || { echo "# $answer: $(tail -c 300 "$dir/out")"; status=9; break; }
+done
+[ $status -ne 9 ]
+result $? "a program that answers nonsense is named; one that hangs does not outlive Ctrl-C"
 real verify -v --traffic false
 grep -q '^right' "$dir/out" && grep -q '^not judged .*memory_read_bytes of socket 0' "$dir/out" && tr -s ' \n' ' ' <"$dir/out" | grep -q 'has ended'
 result $? "a program that moves nothing: not judged; -v has what is right"
@@ -57,5 +68,5 @@ case $status in
 esac
 result $? "traffic: bytes and seconds"
 "$uncore" traffic --from 999 >"$dir/out" 2>"$dir/err"
-[ $? -eq 1 ] && [ "$(cat "$dir/err")" = "uncore: traffic: no CPU of these nodes may be used" ]
-result $? "traffic: a node without a CPU"
+[ $? -eq 2 ] && [ "$(cat "$dir/err")" = "uncore: traffic: option '--from' needs NUMA nodes of this machine, as 0 or 0-3,8, not '999'" ]
+result $? "traffic: a node that there is not"
