@@ -600,7 +600,14 @@ static void test_links(void)
 	device("pci0000:16/0000:16:04.0/0000:20:00.0", "0x010802\n", "nvme/nvme1");
 	bridge("pci0000:16/0000:16:05.0");
 	device("pci0000:16/0000:16:05.0/0000:21:00.0", "0x010802\n", "nvme/nvme2");
+	die(5, 0, "0000:00\n"); /* the chipset: its own links are not that of the DMI port */
+	bridge("pci0000:00/0000:00:1c.0");
+	negotiated("0000:00:1c.0", "8.0 GT/s PCIe\n", "1\n");
+	device("pci0000:00/0000:00:1c.0/0000:02:00.0", "0x010802\n", "nvme/nvme3");
 	machine_open();
+	*links = '\0';
+	CHECK_NUMBER(unc_unit_devices(platform, unit("iio", 0, 5), tell_link, NULL), 0);
+	CHECK_TEXT(links, "0000:02:00.0  0");
 	*links = '\0';
 	CHECK_NUMBER(unc_unit_devices(platform, unit("iio", 0, 0), tell_link, NULL), 0);
 	CHECK_TEXT(links, "0000:18:00.0 gen5 x16 63015384615; 0000:19:00.0 gen2 x4 2000000000; "

@@ -336,7 +336,9 @@ static int tell(const struct walk *w, const char *address)
 	device.model = model;
 	device.function_of = physical;
 	device.link = lanes;
-	find_link(w, link, &device, lanes);
+	/* Behind the DMI port are the chipset's root ports, whose links are not its. */
+	if (!has_chipset(w) || device.port != w->type->port_dmi - 1)
+		find_link(w, link, &device, lanes);
 	return w->fn(w->user, &device);
 }
 

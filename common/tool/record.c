@@ -174,6 +174,29 @@ static size_t letters(const char *text, size_t n)
 	return found;
 }
 
+/* Bytes of so many letters. */
+static size_t bytes_of(const char *text, size_t letters_)
+{
+	size_t n = 0;
+
+	for (; text[n] && letters_ > 0; letters_--)
+		for (n++; (text[n] & 0xc0) == 0x80;)
+			n++;
+	return n;
+}
+
+/* Texts come from files of others: what would drive a terminal is a question mark. */
+static void put_plain(FILE *out, const char *text, size_t n)
+{
+	for (size_t i = 0; i < n && text[i]; i++) {
+		unsigned char c = (unsigned char)text[i], next = (unsigned char)text[i + 1];
+		bool c1 = c == 0xc2 && next >= 0x80 && next < 0xa0;
+
+		putc(c < ' ' || c == 0x7f || c1 ? '?' : c, out);
+		i += c1;
+	}
+}
+
 void fold(FILE *out, const char *text, size_t at, size_t indent)
 {
 	const size_t width = terminal_width();
@@ -191,9 +214,10 @@ void fold(FILE *out, const char *text, size_t at, size_t indent)
 		size_t blanks = at < indent ? indent - at : at > indent;
 
 		at += blanks;
-		while (n > 1 && (at + letters(text, n) > width || (text[n] & 0xc0) == 0x80))
-			n--; /* a word that is longer than a line */
-		fprintf(out, "%*s%.*s", (int)blanks, "", (int)n, text);
+		if (at + letters(text, n) > width) /* a word that is longer than a line */
+			n = bytes_of(text, at < width ? width - at : 1);
+		fprintf(out, "%*s", (int)blanks, "");
+		put_plain(out, text, n);
 		at += letters(text, n);
 	}
 	putc('\n', out);
@@ -301,7 +325,8 @@ static void print_row(const struct table *t, char *const *cell, FILE *out)
 		} else if (i < t->fits) {
 			size_t before = n ? pad + (align == TO_RIGHT ? fill : 0) : 0;
 
-			fprintf(out, "%*s%s", (int)before, "", text);
+			fprintf(out, "%*s", (int)before, "");
+			put_plain(out, text, SIZE_MAX);
 			at += before + n;
 			pad = n ? 2 + (align == TO_RIGHT ? 0 : fill) : pad + fill + 2;
 		} else if (n && cell) {
@@ -309,7 +334,9 @@ static void print_row(const struct table *t, char *const *cell, FILE *out)
 		}
 	}
 	if (!below && *last && letters(last, SIZE_MAX) <= beside) {
-		fprintf(out, "%*s%s\n", (int)(t->end - at), "", last);
+		fprintf(out, "%*s", (int)(t->end - at), "");
+		put_plain(out, last, SIZE_MAX);
+		putc('\n', out);
 	} else if (!below && *last && beside >= ROOM) {
 		fprintf(out, "%*s", (int)(t->end - at), "");
 		fold(out, last, t->end, t->end);

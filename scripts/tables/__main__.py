@@ -12,11 +12,16 @@ from tables import emit, grammar, reader  # noqa: E402
 from tables.lines import TableError  # noqa: E402
 
 
-def write(folder, name, text):
-    path = os.path.join(folder, name)
-    with open(path + '.new', 'w', encoding='latin-1') as file:
-        file.write(text)
-    os.replace(path + '.new', path)
+def write(folder, texts):
+    """All of them, or none."""
+    paths = [os.path.join(folder, name) for name in texts]
+    for path, text in zip(paths, texts.values()):
+        if os.path.isdir(path):
+            raise TableError(f'{path}: is a directory')
+        with open(path + '.new', 'w', encoding='latin-1') as file:
+            file.write(text)
+    for path in paths:
+        os.replace(path + '.new', path)
 
 
 def main():
@@ -33,8 +38,8 @@ def main():
     try:
         tables, (pool, work_pool) = reader.read_folders(args.folders)
         if args.output:
-            write(args.output, 'table_data.c', emit.compiled('table', tables, pool))
-            write(args.output, 'sim_data.c', emit.compiled('workload', tables, work_pool))
+            write(args.output, {'table_data.c': emit.compiled('table', tables, pool),
+                                'sim_data.c': emit.compiled('workload', tables, work_pool)})
     except (TableError, OSError) as error:
         print(f'tables: {error}', file=sys.stderr)
         return 1

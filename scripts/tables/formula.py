@@ -103,6 +103,8 @@ class Formula:
         word = NAME_LETTERS.match(self.text, start)[0]
         if not match or NAME_LETTERS.match(self.text, end)[0]:
             self.fail(f"'{word}' is not a number")
+        if len(match[0]) > 40:
+            self.fail(f'number {match[0][:40]}... is too long')
         value = float(int(match[0], 16)) if match[0][1:2] in ('x', 'X') else float(match[0])
         if math.isinf(value):
             self.fail(f'number {match[0]} is too large')

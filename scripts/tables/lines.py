@@ -78,7 +78,7 @@ def word_at(line, start):
 # ---- what a word can be; None: it is not that
 
 def number(text):
-    if not NUMBER.fullmatch(text):
+    if not NUMBER.fullmatch(text) or len(text) > 40:
         return None
     value = int(text, 16 if text[1:2] in ('x', 'X') else 10)
     return value if value < 1 << 64 else None

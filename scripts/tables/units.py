@@ -20,7 +20,7 @@ ROLE_PLACES = [0, IN_UNIT_CTL | IN_CTL | IN_FIXED_CTL | IN_OTHERS | MANY] + [IN_
 def split_array(word):
     """'NAME[4]' -> NAME and 4; without brackets 0."""
     name, bracket, rest = word.partition('[')
-    match = re.fullmatch(r'\s*\+?([0-9]+)\]', rest)
+    match = re.fullmatch(r'\s*\+?([0-9]{1,9})\]', rest)
     if 0 < len(name) <= MAX_NAME - 2 and (not bracket or match and 0 < int(match[1]) <= MAX_ARRAY):
         return name, int(match[1]) if bracket else 0
     raise TableError(f"'{word}' is not NAME or NAME[N]")

@@ -73,6 +73,12 @@ UNCORE_SIM=sandybridge-ep UNCORE_SITE=$tmp/site.conf run stat -d 0.01 -g OURS
 [ $status -eq 1 ] && grep -qF "uncore: group OURS: $tmp/site.conf:5: 'itme'" "$tmp/err"
 result "a wrong word in a site's file: its group says why it cannot be had"
 
+# A file of somebody else's does not drive the terminal, and a long word is cut.
+printf '[group ODD]\ntitle = \033[2Jodd\n[group LONG]\ntitle = %05000d\n' 1 | sed '/^title/a item = memory_read_bytes' >"$tmp/odd.conf"
+UNCORE_SIM=sandybridge-ep UNCORE_SITE=$tmp/odd.conf run groups
+[ $status -eq 0 ] && grep -q 'ODD .*?\[2Jodd' "$tmp/out" && ! grep -q "$(printf '\033')" "$tmp/out" && awk 'length > 80 { bad = 1 } END { exit bad }' "$tmp/out"
+result "groups: no control characters, and no line over 80 columns"
+
 # What docs/cpus.md tells of the number of metrics.
 "$UNCORE" cpus -j | jq -r '.[].metrics' | sort -u >"$tmp/counted"
 sed -n '/^## What the tables hold/,/^## What was tested/p' "$SRCDIR/docs/cpus.md" | tr '\n' ' ' |
