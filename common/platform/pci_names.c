@@ -26,15 +26,15 @@ static void ignore(char *text, ...)
 	(void)text;
 }
 
-static void load(struct unc_pci_names *names)
+static void load(struct unc_pci_names *names, const struct unc_fs *fs)
 {
+	bool elsewhere = fs && !unc_fs_is_real(fs);
 	struct pci_access *(*alloc)(void);
 	char path[PATH_MAX];
 
 	names->tried = true;
-	if (names->fs && !unc_fs_is_real(names->fs) &&
-	    (unc_fs_path(names->fs, path, sizeof(path), "/usr/share/misc/pci.ids") < 0 ||
-	     !unc_fs_exists(names->fs, "/usr/share/misc/pci.ids")))
+	if (elsewhere && (unc_fs_path(fs, path, sizeof(path), "/usr/share/misc/pci.ids") < 0 ||
+			  !unc_fs_exists(fs, "/usr/share/misc/pci.ids")))
 		return;
 	names->library = dlopen("libpci.so.3", RTLD_NOW | RTLD_LOCAL);
 	if (!names->library)
@@ -45,7 +45,7 @@ static void load(struct unc_pci_names *names)
 		return;
 	names->access->error = fail;
 	names->access->warning = names->access->debug = ignore;
-	if (names->fs && !unc_fs_is_real(names->fs)) {
+	if (elsewhere) {
 		void (*set_path)(struct pci_access *, char *, int);
 
 		*(void **)&set_path = dlsym(names->library, "pci_set_name_list_path");
@@ -65,15 +65,15 @@ void unc_pci_names_free(struct unc_pci_names *names)
 		dlclose(names->library);
 }
 
-void unc_pci_name_of(struct unc_pci_names *names, unsigned vendor, unsigned device, char *buf,
-		     size_t size)
+void unc_pci_name_of(struct unc_pci_names *names, const struct unc_fs *fs, unsigned vendor,
+		     unsigned device, char *buf, size_t size)
 {
 	char *(*lookup)(struct pci_access *, char *, int, int, ...);
 	jmp_buf here;
 
 	*buf = '\0';
 	if (!names->tried)
-		load(names);
+		load(names, fs);
 	if (!names->access || names->broken)
 		return;
 	*(void **)&lookup = dlsym(names->library, "pci_lookup_name");
@@ -94,10 +94,11 @@ void unc_pci_names_free(struct unc_pci_names *names)
 	(void)names;
 }
 
-void unc_pci_name_of(struct unc_pci_names *names, unsigned vendor, unsigned device, char *buf,
-		     size_t size)
+void unc_pci_name_of(struct unc_pci_names *names, const struct unc_fs *fs, unsigned vendor,
+		     unsigned device, char *buf, size_t size)
 {
 	(void)names;
+	(void)fs;
 	(void)vendor;
 	(void)device;
 	if (size)

@@ -480,6 +480,7 @@ void unc_platform_close(struct unc_platform *p)
 	unc_machine_close(p->machine);
 	unc_fs_close(p->fs);
 	unc_site_free(&p->site);
+	unc_pci_names_free(&p->pci_names);
 	unc_ledger_free(p->ledger);
 	/* In a forked process a thread that is not here may hold them. */
 	if (unc_platform_here(p)) {

@@ -14,6 +14,7 @@
 #include "host/fs.h"
 #include "host/machine.h"
 #include "machine/discover.h"
+#include "platform/pci_names.h"
 #include "tables/table.h"
 
 struct unc_ledger; /* host/ledger.h */
@@ -60,6 +61,7 @@ struct unc_platform {
 	const struct unc_table *table; /* `own`, or that of the simulated machine */
 	struct unc_table own;
 	struct unc_site site;
+	struct unc_pci_names pci_names; /* of lock */
 	struct unc_memory_peaks {
 		double of[UNC_MAX_SOCKETS]; /* bytes per second; 0: not known */
 		struct unc_error why;       /* it is not */

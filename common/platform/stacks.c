@@ -12,7 +12,6 @@
 #include "encode/kernel.h"
 #include "host/fs.h"
 #include "machine/stack_map.h"
-#include "platform/pci_names.h"
 #include "platform/platform.h"
 
 static const char functions[] = "/sys/bus/pci/devices";
@@ -25,7 +24,6 @@ struct walk {
 	const struct unc_fs *tree;
 	const struct unc_tbl_type *type;
 	struct unc_stack_bus bus;
-	struct unc_pci_names *names;
 	unc_device_fn fn;
 	void *user;
 };
@@ -328,8 +326,12 @@ static int tell(const struct walk *w, const char *address)
 		return 0;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		add_names(w->tree, address, kinds[i], names, sizeof(names));
-	unc_pci_name_of(w->names, number_in(w->tree, address, "vendor"),
+	/* A dump has no names: those of this system serve. */
+	pthread_mutex_lock(&w->p->lock);
+	unc_pci_name_of(&w->p->pci_names, unc_fs_replayed(w->tree) ? NULL : w->tree,
+			number_in(w->tree, address, "vendor"),
 			number_in(w->tree, address, "device"), model, sizeof(model));
+	pthread_mutex_unlock(&w->p->lock);
 	physical_of(w->tree, address, physical);
 	device.port = device.ports ? __builtin_ctz(device.ports) : -1;
 	device.names = names;
@@ -350,8 +352,7 @@ static int compare_names(const void *a, const void *b)
 int unc_unit_devices(struct unc_platform *p, const struct unc_unit *unit, unc_device_fn fn,
 		     void *user)
 {
-	struct unc_pci_names names = {.fs = NULL};
-	struct walk w = {.p = p, .tree = p->machine->tree, .names = &names, .fn = fn, .user = user};
+	struct walk w = {.p = p, .tree = p->machine->tree, .fn = fn, .user = user};
 	const struct unc_instance *of = NULL;
 	char **list;
 	size_t n = 0;
@@ -368,11 +369,8 @@ int unc_unit_devices(struct unc_platform *p, const struct unc_unit *unit, unc_de
 		n++;
 	if (n)
 		qsort(list, n, sizeof(*list), compare_names);
-	/* A dump has no names: those of this system serve. */
-	names.fs = unc_fs_replayed(w.tree) ? NULL : w.tree;
 	for (char **name = list; *name && rc == 0; name++)
 		rc = tell(&w, *name);
-	unc_pci_names_free(&names);
 	free(list);
 	return rc;
 }

@@ -16,7 +16,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 #ifdef __x86_64__
 #include <emmintrin.h>
@@ -314,7 +313,7 @@ static double move_memory(struct traffic *t)
 		i++;
 	}
 	pthread_barrier_wait(&t->ready);
-	nanosleep(&(struct timespec){(time_t)t->seconds, (long)(fmod(t->seconds, 1) * 1e9)}, NULL);
+	pause_for(t->seconds);
 	t->end = true;
 	for (i = 0; i < n; i++) {
 		pthread_join(hand[i].thread, NULL);

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "record.h"
@@ -41,7 +40,7 @@ struct verify {
 	struct flow flow; /* of the program that runs */
 	bool broken;      /* the program that moves bytes cannot be had, or does not answer */
 	pid_t mover;      /* 0: none */
-	FILE *to, *from;  /* it */
+	int to, from;     /* its stdin and stdout */
 	double others[2]; /* what others moved before and after memory was last read, as a share */
 	struct finding *finding;
 	size_t n;
@@ -150,15 +149,13 @@ static void find_none(struct verify *v, const char *class, char *check)
 
 static void end_mover(struct verify *v)
 {
-	const struct timespec moment = {.tv_nsec = 10000000};
-
 	if (!v->mover)
 		return;
-	fclose(v->to);
-	fclose(v->from);
+	close(v->to);
+	close(v->from);
 	kill(-v->mover, SIGTERM);
 	for (int i = 0; i < 100 && waitpid(v->mover, NULL, WNOHANG) == 0; i++)
-		nanosleep(&moment, NULL);
+		pause_for(0.01);
 	kill(-v->mover, SIGKILL); /* with what it has started */
 	while (waitpid(v->mover, NULL, WNOHANG) > 0)
 		continue;
@@ -214,7 +211,7 @@ static void run_mover(const struct verify *v, const struct flow *flow, int in, i
  * v->why: there is none, or it says that it cannot. */
 static bool hear(struct verify *v, double patience, char line[256])
 {
-	struct pollfd from = {.fd = fileno(v->from), .events = POLLIN};
+	struct pollfd from = {.fd = v->from, .events = POLLIN};
 	double end = now() + patience;
 	size_t n = 0;
 	char c;
@@ -279,8 +276,8 @@ static bool start_mover(struct verify *v, const struct flow *flow)
 	setpgid(v->mover, v->mover);
 	close(in[0]);
 	close(out[1]);
-	v->to = fdopen(in[1], "w");
-	v->from = fdopen(out[0], "r");
+	v->to = in[1];
+	v->from = out[0];
 	v->flow = *flow;
 	if (hear(v, 600, line) && (strcmp(line, "ready") == 0 || fail_answer(v, line)))
 		return true;
@@ -291,17 +288,15 @@ static bool start_mover(struct verify *v, const struct flow *flow)
 /* Moves, or lets time pass. */
 static bool move(struct verify *v, const struct flow *flow, double duration, double *bytes)
 {
-	const struct timespec ts = {(time_t)duration, (long)(fmod(duration, 1) * 1e9)};
 	double took = 0;
 	char line[256];
 
 	*bytes = 0;
 	if (flow->kind == IDLE) {
-		nanosleep(&ts, NULL);
+		pause_for(duration);
 		return true;
 	}
-	fprintf(v->to, "%.3f\n", duration);
-	fflush(v->to);
+	dprintf(v->to, "%.3f\n", duration);
 	if (!hear(v, duration + 60, line))
 		return false;
 	return (sscanf(line, "moved %lf %lf", bytes, &took) == 2 && *bytes > 0 &&
@@ -494,6 +489,16 @@ static bool is_of(const struct row *row, const struct flow *flow)
 	return row->kind == flow->kind && row->remote == (flow->from != flow->home);
 }
 
+/* Whether a row before has counted the metric of this one for all of them. */
+static bool is_counted(const struct row *row, const struct flow *flow)
+{
+	const struct row *k = verify_rows;
+
+	while (k < row && !(is_of(k, flow) && k->of != UNITS && strcmp(k->name, row->name) == 0))
+		k++;
+	return k < row;
+}
+
 /* What is counted once serves all rows of its metric. */
 static void run_flow(struct verify *v, const struct flow *flow)
 {
@@ -502,12 +507,6 @@ static void run_flow(struct verify *v, const struct flow *flow)
 	const char *event;
 
 	for (const struct row *row = verify_rows; row < end && !stopped(); row++) {
-		const struct row *first = verify_rows;
-
-		while (!is_of(first, flow) || strcmp(first->name, row->name) != 0 ||
-		       first->of == UNITS)
-			if (++first == end)
-				break;
 		if (!is_of(row, flow))
 			continue;
 		for (size_t i = 0; row->of == UNITS && (event = need(v, row->name, i)); i++) {
@@ -515,7 +514,7 @@ static void run_flow(struct verify *v, const struct flow *flow)
 			      count(v, flow, event, UNC_EACH_UNIT, &c) ? &c : NULL);
 			forget(&c);
 		}
-		if (row->of == UNITS || first != row)
+		if (row->of == UNITS || is_counted(row, flow))
 			continue;
 		bool done = count(v, flow, row->name, UNC_EACH_SOCKET, &c);
 
@@ -616,10 +615,8 @@ static void check_clocks(struct verify *v)
 				r = read_socket(&c[n], s, value);
 			find(v, "clocks", must_print("%s on socket %d, by wall time", e->spec, s),
 			     &verify_clock, &r, must_print("the code of %s (events)", e->spec));
-			find(v, "units",
-			     must_print("units of %s on socket %d, the one that is farthest off",
-					e->spec, s),
-			     &verify_units, &r, must_print("the units of %s (units.tbl)", e->type));
+			find(v, "units", name_of(&verify_units, e->spec, &awake, s), &verify_units,
+			     &r, must_print("the units of %s (units.tbl)", e->type));
 		}
 		if (done)
 			event[n++] = e;
@@ -737,7 +734,6 @@ static void put_findings(const struct verify *v, struct record *r, const char *k
 static void put_classes(const struct verify *v, struct record *r)
 {
 	static const char *const class[] = {"clocks", "units", "metrics", "nodes"};
-
 	const char *before = "\n";
 
 	for (size_t i = 0; i < sizeof(class) / sizeof(class[0]); i++) {

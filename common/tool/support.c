@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Errors, memory and the opening of the library, as all commands want them. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +85,13 @@ double now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+void pause_for(double seconds)
+{
+	const struct timespec ts = {(time_t)seconds, (long)(fmod(seconds, 1) * 1e9)};
+
+	nanosleep(&ts, NULL);
 }
 
 int finish(int status)

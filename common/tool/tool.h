@@ -117,6 +117,8 @@ int complain(int status, const char *format, ...) __attribute__((format(printf, 
 int library_error(int rc, const char *sentence);
 /* Seconds of the clock that nobody sets. */
 double now(void);
+/* Lets so many pass, unless a signal comes. */
+void pause_for(double seconds);
 /* Ends the command: a report that could not be written is a failure. */
 int finish(int status);
 
