@@ -52,7 +52,7 @@ struct unc_sections {
 /* 1: the next section has been read, and has what its rule wants; 0: the end. UNC_ERR_TABLE: the
  * first thing that is wrong with it, with path and line; the next call goes on behind it. */
 int unc_section_next(struct unc_sections *, struct unc_error *err);
-/* What a key has, the first time; NULL: it is not there. Sentences are about its line then. */
+/* The first value of a key; NULL: the section has none. The next sentence is about its line. */
 const char *unc_section_value(struct unc_sections *, const char *key);
 /* Puts path and line before a sentence; returns its code. */
 int unc_section_wrong(const struct unc_sections *, struct unc_error *err);

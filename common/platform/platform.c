@@ -319,7 +319,7 @@ static int choose_machine(struct unc_platform *p, const struct unc_options *o,
 	return rc;
 }
 
-/* Where no discovery table lists units, a package is a socket. */
+/* If no discovery table lists units, a package is a socket. */
 static int check_dies(const struct unc_table *t, const struct unc_topology *top,
 		      struct unc_error *err)
 {
@@ -367,7 +367,7 @@ int unc_platform_root(const struct unc_options *o, bool raised, struct unc_fs **
 	return rc < 0 ? rc : unc_fs_open(root, out, err);
 }
 
-/* What is wrong in the file of the site is told once, and the rest serves. */
+/* Logs the first mistake of the site's file; the other sections serve. */
 static void tell_wrong(struct unc_platform *p)
 {
 	struct unc_buf text = UNC_BUF(open_error.text);

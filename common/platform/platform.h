@@ -28,7 +28,7 @@ struct unc_kernel_unit {
 	char registers[UNC_REASON_MAX]; /* why these cannot be used; of a unit that is not direct */
 };
 
-/* What the file of the site tells (site.c); its names stand in the text. */
+/* The sections of the site's file (site.c); names point into its text. */
 struct unc_site_group {
 	const char *name, *title;
 	char (*item)[UNC_SPEC_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a site knows of its machines: the file site.conf (docs/measuring.md). */
+/* Reads site.conf, in which a site describes its machines (docs/measuring.md). */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
