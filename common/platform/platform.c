@@ -367,7 +367,7 @@ int unc_platform_root(const struct unc_options *o, bool raised, struct unc_fs **
 	return rc < 0 ? rc : unc_fs_open(root, out, err);
 }
 
-/* Logs the first mistake of the site's file; the other sections serve. */
+/* The first mistake of the site's file is the sentence of the open; the other sections serve. */
 static void tell_wrong(struct unc_platform *p)
 {
 	struct unc_buf text = UNC_BUF(open_error.text);
