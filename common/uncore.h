@@ -95,7 +95,7 @@ struct unc_options {
 	/* root of /proc, /sys, /dev, or the file that unc_gather() has made of one; NULL:
 	 * $UNCORE_SYSROOT, else "/"; "": "/" */
 	const char *sysroot;
-	/* simulated machine, "CPU[,option=value]..."; NULL: $UNCORE_SIM; "": none */
+	/* simulated machine, "MACHINE[,option=value]..."; NULL: $UNCORE_SIM; "": none */
 	const char *sim;
 	/* table to use whatever the machine is; NULL: identify; "*": any. Given without `sim`, no
 	 * unit can be accessed: for listing, encoding */
@@ -129,7 +129,7 @@ struct unc_options {
  *  perf      counters that the kernel hands out: perf_event_open
  *  direct    stands for msr, pci, mmio, pmu, perf
  * All, in this order, is the default. A simulated machine has one method, "simulated", for which
- * direct stands there; with a simulated kernel (`sim`: kernel=on) "kernel" before it.
+ * direct stands there.
  */
 
 /*

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "encode/event.h"
 #include "sim/sim.h"
 
 /* ---- what a type is to the code */
@@ -341,13 +342,12 @@ static unsigned rates_of(const struct unc_workload *w, unsigned type, double lea
 	return n;
 }
 
-/* Of a socket. */
-static unsigned units_of(const struct unc_workload *w, unsigned type)
+static bool has_units(const struct unc_workload *w, unsigned type)
 {
 	for (size_t i = 0; i < w->n_sim_unit; i++)
 		if (w->sim_unit[i].type == type)
-			return unc_bits_count(&w->sim_unit[i].present);
-	return 0;
+			return true;
+	return false;
 }
 
 static unsigned simulated(const struct unc_table *t, unsigned type, double least)
@@ -355,7 +355,7 @@ static unsigned simulated(const struct unc_table *t, unsigned type, double least
 	struct unc_workload built;
 	const struct unc_workload *w = unc_sim_workload(t, &built);
 
-	return w && (units_of(w, type) || t->type[type].cpus) ? rates_of(w, type, least) : 0;
+	return w && (has_units(w, type) || t->type[type].cpus) ? rates_of(w, type, least) : 0;
 }
 
 bool kinds_simulated(const struct unc_table *t, unsigned type)
@@ -494,11 +494,7 @@ static bool is_rich(const struct one *one)
 /* A trial on a type of a hundred units costs as much as those on ten others. */
 static bool is_huge(const struct one *one)
 {
-	const struct unc_table *t = cases_table(one->cpu);
-	struct unc_workload built;
-	const struct unc_workload *w = unc_sim_workload(t, &built);
-
-	return w && units_of(w, one->type) > 64;
+	return unc_type_instances(cases_table(one->cpu), one->type) > 64;
 }
 
 /* Whether a type is to stand for its kind rather than another one. */

@@ -36,7 +36,7 @@ static double hz_of(const struct unc_table *t, const struct unc_tbl_type *type, 
 
 	for (size_t i = 0; i < work->n_sim_unit; i++)
 		if (work->sim_unit[i].type == type - t->type) {
-			*several = unc_bits_has(&work->sim_unit[i].present, 1);
+			*several = unc_type_instances(t, work->sim_unit[i].type) != 1;
 			return work->sim_unit[i].clock_hz;
 		}
 	return 0;

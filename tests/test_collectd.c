@@ -263,6 +263,8 @@ static void default_is_complete(const char *simulate)
 		CHECK_NUMBER(read_once(), 0);
 	}
 	CU_ASSERT(!warned());
+	if (warned())
+		printf("# %s: %s\n", simulate, host.log);
 	CHECK_NUMBER(errors(), 0);
 	end();
 }
@@ -409,7 +411,7 @@ static bool has_series(const char *instance, const char *name)
 static void test_per_device(void)
 {
 	begin();
-	configure("Simulate emerald-rapids,devices=on,sockets=1", "PerDevice true",
+	configure("Simulate emerald-rapids-devices,sockets=1", "PerDevice true",
 		  "Metric pcie_write_bytes memory_read_bytes", NULL);
 	CHECK_NUMBER(host.init(), 0);
 	CU_ASSERT(has_series("simulated-socket0", "pcie_write_bytes"));

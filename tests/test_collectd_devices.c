@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The collectd plugin by the ports of PCIe stacks: a series is of the port, and the devices below are
- * its label. Devices and ports are those of common/sim/sim_devices.c, shares of them workload.tbl's.
+ * its label. Devices and ports are those of machine emerald-rapids-devices, shares of them workload.tbl's.
  */
 #include "collectd_kit.h"
 
-#define MACHINE "Simulate emerald-rapids,devices=on,clock=step"
+#define MACHINE "Simulate emerald-rapids-devices,clock=step"
 #define CARD "simulated-socket0-iio1-port0/" /* a card of two functions, and a virtual one */
 #define DRIVES "simulated-socket0-iio3-port"
 #define STACK "simulated-socket0-iio3"

@@ -276,23 +276,6 @@ static void test_busy_at_first(void)
 	begins_later(UNC_ERR_IO);
 }
 
-/* A machine of which no unit can be read: all of its types hidden. Static storage. */
-static const char *hidden_machine(void)
-{
-	static char text[512];
-	struct unc_options options = {.size = sizeof(options), .sim = "sandybridge-ep"};
-	const struct unc_type *type;
-	struct unc_platform *p;
-	size_t n = (size_t)snprintf(text, sizeof(text), "sandybridge-ep,sockets=1");
-
-	CU_ASSERT_FATAL(unc_platform_open(&options, &p) == 0);
-	for (size_t i = 0; (type = unc_type_get(p, i)) != NULL; i++)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, ",hide=%s", type->name);
-	CU_ASSERT_FATAL(n < sizeof(text));
-	unc_platform_close(p);
-	return text;
-}
-
 /* No unit can be read yet, as before a module is loaded. */
 static void test_no_unit_at_first(void)
 {
@@ -301,7 +284,7 @@ static void test_no_unit_at_first(void)
 	begin();
 	configure("Simulate sandybridge-ep,sockets=1,clock=step", events,
 		  "Event imc.PRE_COUNT:PAGE_MISS imc.PRE_COUNT:PAGE_CLOSE", NULL);
-	script.machine = hidden_machine();
+	script.machine = "sandybridge-ep-1s-no-units";
 	script.opens = 0;
 	CHECK_NUMBER(host.init(), 0);
 	CHECK_NUMBER(host.step, TIME_T_TO_CDTIME_T(10));
@@ -354,12 +337,12 @@ static void test_wrong_name_blind(void)
 {
 	begin();
 	configure("Simulate sandybridge-ep,sockets=1", "Event imc.CAS_CONT:RD", NULL);
-	script.machine = hidden_machine();
+	script.machine = "sandybridge-ep-1s-no-units";
 	check_refused(2, "nearest is imc.CAS_COUNT");
 	begin();
 	configure("Simulate sandybridge-ep,sockets=1", "Event imc.CAS_CONT:RD imc.CAS_COUNT:RD",
 		  "<Cpu sandybridg", "Event imc.CAS_COUNT:WR", NULL);
-	script.machine = hidden_machine();
+	script.machine = "sandybridge-ep-1s-no-units";
 	CHECK_NUMBER(host.init(), 0);
 	for (int i = 0; i < 3; i++)
 		CHECK_NUMBER(read_once(), 0);
@@ -385,7 +368,7 @@ static void test_fewer_passes(void)
 	script.error = script.start_error = UNC_ERR_IO;
 	CHECK_NUMBER(read_once(), 0);
 	script.error = 0;
-	script.machine = "sandybridge-ep,sockets=1,clock=step,hide=imc3";
+	script.machine = "sandybridge-ep-1s-no-imc3,clock=step";
 	CHECK_NUMBER(read_once(), 0); /* starts */
 	read_slowly();
 	CHECK_NUMBER(host.n_sent, 1);
@@ -463,7 +446,7 @@ static void test_partial(void)
 		"imc3 (socket 1): "
 		"PCI function 10.5 (8086:3cb5) is not visible: hidden by the BIOS, or this machine "
 		"has none";
-	const char *simulate = "Simulate sandybridge-ep,hide=imc3@1,clock=step";
+	const char *simulate = "Simulate sandybridge-ep-no-imc3@1,clock=step";
 
 	begin();
 	configure(simulate, "Metric memory_read_bytes", NULL);

@@ -103,22 +103,16 @@ static void test_missed(void)
 	static const struct {
 		const char *sim, *said;
 	} rows[] = {
-		{"sandybridge-ep,sockets=1,hide=qpi",
-		 "ok units: 18 of 20 units available; 0 of 2 qpi"},
-		{"sandybridge-ep,sockets=1,hide=qpi1",
-		 "ok units: 19 of 20 units available; 1 of 2 qpi"},
-		{"ivybridge-ep,sockets=1,hide=qpi1",
-		 "ok units: 26 of 27 units available; 1 of 2 qpi"},
-		{"sandybridge-ep,hide=qpi", "FAIL units: 36 of 40 units available; 0 of 4 qpi"},
-		{"sandybridge-ep,hide=qpi1", "FAIL units: 38 of 40 units available; 2 of 4 qpi"},
+		{"sandybridge-ep-1s-no-qpi", "ok units: 18 of 20 units available; 0 of 2 qpi"},
+		{"sandybridge-ep-1s-no-qpi1", "ok units: 19 of 20 units available; 1 of 2 qpi"},
+		{"ivybridge-ep-1s-no-qpi1", "ok units: 26 of 27 units available; 1 of 2 qpi"},
+		{"sandybridge-ep-no-qpi", "FAIL units: 36 of 40 units available; 0 of 4 qpi"},
+		{"sandybridge-ep-no-qpi1", "FAIL units: 38 of 40 units available; 2 of 4 qpi"},
 		/* no portable metric is of it */
-		{"sandybridge-ep,hide=r2pcie", "ok units: 38 of 40 units available; 0 of 2 r2pcie"},
-		{"sandybridge-ep,sockets=1,hide=imc1",
-		 "FAIL units: 19 of 20 units available; 3 of 4 imc"},
-		{"sandybridge-ep,sockets=1,hide=imc",
-		 "FAIL units: 16 of 20 units available; 0 of 4 imc"},
-		{"granite-rapids,discovery=garbage",
-		 "FAIL units: 354 of 392 units available; 0 of 24 imc"},
+		{"sandybridge-ep-no-r2pcie", "ok units: 38 of 40 units available; 0 of 2 r2pcie"},
+		{"sandybridge-ep-1s-no-imc1", "FAIL units: 19 of 20 units available; 3 of 4 imc"},
+		{"sandybridge-ep-1s-no-imc", "FAIL units: 16 of 20 units available; 0 of 4 imc"},
+		{"granite-rapids-garbage", "FAIL units: 354 of 392 units available; 0 of 24 imc"},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -390,7 +384,7 @@ static void test_unprivileged(void)
 	CHECK_TEXT(line_of("kernel units"),
 		   "ok kernel units: the discovery tables cannot be read: that 166 units exist is "
 		   "what the kernel's driver says");
-	doctor("", "emerald-rapids,kernel=on,rights=perf,hide=cha0@1");
+	doctor("", "emerald-rapids-no-cha0@1,kernel=on,rights=perf");
 	CHECK_TEXT(
 		line_of("kernel units"),
 		"FAIL kernel units: the discovery tables cannot be read: that 83 units exist is "

@@ -199,8 +199,7 @@ static void what_is_lacking(void)
 /* A machine whose memory controllers are gone: hide= of the simulated machine. */
 static void without_units(void)
 {
-	struct unc_platform *p =
-		machine("sandybridge-ep,clock=step,hide=imc0,hide=imc1,hide=imc2,hide=imc3");
+	struct unc_platform *p = machine("sandybridge-ep-no-imc,clock=step");
 	const struct unc_group *g = group(p, "MEM");
 
 	CHECK_NUMBER(g->available, 1); /* latency is counted by the CBos */

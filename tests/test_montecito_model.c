@@ -3,7 +3,44 @@
  * The simulated Montecito against what the document says of the monitor (Intel 308065-001; sections
  * and tables below are its own): 47 bits, who sees what, freeze, overflow, modifiers, masks.
  */
+#include <errno.h>
+
+#include "access/access.h"
+#include "machine/simulator.h"
 #include "montecito_kit.h"
+
+/* ---- a machine of which one thread may be lost */
+
+static const struct unc_access_methods *model;
+static bool lost; /* the monitor of the thread of CPU 0 cannot be used */
+
+static int prepare(struct unc_backend *backend, struct unc_reg_op *op, struct unc_error *err)
+{
+	if (!lost || op->reg.space != UNC_SPACE_PMU || op->reg.target != 0)
+		return model->prepare(backend, op, err);
+	op->errno_value = EIO;
+	return unc_fail(err, UNC_ERR_UNAVAILABLE, "the monitor of cpu 0 is lost");
+}
+
+/* Stands between the gate and the model. */
+int unc_machine_simulated(const char *spec, const char *node, const struct unc_table *const *tables,
+			  size_t n, struct unc_machine **out, struct unc_error *err)
+{
+	static struct unc_access_methods registers;
+	static const struct unc_access_methods *const ways[] = {&registers, NULL};
+	static struct unc_machine_methods methods;
+	int rc = REAL(unc_machine_simulated)(spec, node, tables, n, out, err);
+
+	if (rc < 0)
+		return rc;
+	model = (*out)->methods->access[0];
+	registers = *model;
+	registers.prepare = prepare;
+	methods = *(*out)->methods;
+	methods.access = ways;
+	(*out)->methods = &methods;
+	return 0;
+}
 
 /* ---- 47 bits (table 3-7) */
 
@@ -123,7 +160,8 @@ static void scopes(void)
  * thread counts for all, another core tells. */
 static void lost_thread(void)
 {
-	struct unc_platform *p = machine(MONT ",hide=core0@0");
+	lost = true;
+	struct unc_platform *p = machine(MONT);
 	struct unc_session *s = session(p, 0);
 
 	add(s, "si.SI_CYCLES");
@@ -135,6 +173,7 @@ static void lost_thread(void)
 	unc_session_free(s);
 	check_quiet(p);
 	unc_platform_close(p);
+	lost = false;
 }
 
 /* ---- the model of the monitor, by its registers */

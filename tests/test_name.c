@@ -582,7 +582,7 @@ static void test_apart(void)
 
 static void test_partial(void)
 {
-	struct unc_platform *p = machine("sandybridge-ep,clock=step,hide=imc3@0,hide=imc3@1");
+	struct unc_platform *p = machine("sandybridge-ep-no-imc3,clock=step");
 	struct unc_session *s = session(p, 0);
 	const char *text;
 
@@ -640,7 +640,7 @@ static void test_on_machine(void)
 		 "pcie_read_bytes:device=0000:70:00.0:device=a: device= is given twice",
 		 UNC_ERR_INVALID, 0, 0, 0},
 	};
-	struct unc_platform *p = machine("granite-rapids,clusters=3,clock=step");
+	struct unc_platform *p = machine("granite-rapids-snc3,clock=step");
 	struct unc_target place = {.size = sizeof(place)};
 	size_t index;
 

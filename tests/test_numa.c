@@ -56,7 +56,7 @@ static void open_machine(const char *sim)
 	CU_ASSERT_FATAL(unc_platform_open(&options, &platform) == 0);
 	unc_fs_close(platform->fs);
 	CU_ASSERT_FATAL(unc_fs_open(root.path, &platform->fs, &err) == 0);
-	platform->machine->simulated = false; /* as far as nodes go */
+	platform->machine->fs = platform->fs; /* as far as nodes go */
 }
 
 static void close_machine(void)
@@ -184,7 +184,7 @@ static void test_three(void)
 static void test_two(void)
 {
 	write_nodes("0-4\n", "0:0-125 1:126-251 2:252-377 3:378-503 4:", GNR_CACHES);
-	open_machine("granite-rapids,hide=imc8,hide=imc9,hide=imc10,hide=imc11");
+	open_machine("granite-rapids-no-imc8-11");
 	CHECK_TEXT(nodes(), "0=0.0 1=0.1 2=1.0 3=1.1 4=-1.-1");
 	check_chas(63, 2);
 	for (size_t i = 0; i < platform->instances.n; i++) {

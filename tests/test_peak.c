@@ -987,7 +987,7 @@ static void test_hbm(void)
 					  "machine has memory on the package (HBM)");
 	unc_platform_close(p);
 	/* Emerald Rapids has none, but only its discovery tables say so. */
-	p = machine("emerald-rapids,clock=step,memory=4800,discovery=none");
+	p = machine("emerald-rapids-no-discovery,clock=step,memory=4800");
 	CHECK_NUMBER(unc_memory_peak(p, 0, &peak), UNC_ERR_UNAVAILABLE);
 	CHECK_TEXT(unc_platform_error(p),
 		   "what the memory of socket 0 can move is not known: it may have memory on the "

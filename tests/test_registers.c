@@ -160,7 +160,7 @@ static void test_every(void)
 static void test_unavailable(void)
 {
 	struct unc_options listing = {.size = sizeof(listing), .cpu = "sandybridge-ep"};
-	struct unc_platform *p = machine(SNB ",hide=imc1");
+	struct unc_platform *p = machine("sandybridge-ep-no-imc1,clock=step");
 	const struct unc_unit *unit = unit_of(p, "imc", 0, 1);
 	struct unc_unit other = *unit;
 	struct told t = {.n = 0};

@@ -149,7 +149,7 @@ static void test_item(void)
 /* A unit that cannot be read has its item: without a value, with why. */
 static void test_lacking(void)
 {
-	struct unc_platform *p = machine(SNB ",hide=imc3@1");
+	struct unc_platform *p = machine("sandybridge-ep-no-imc3@1,clock=step");
 	struct unc_session *s = session(p, 0);
 	struct unc_value v[10];
 	struct unc_item item;
@@ -188,7 +188,7 @@ static void test_lacking(void)
 /* What can be counted nowhere is an error, unless it is wanted all the same. */
 static void test_none(void)
 {
-	struct unc_platform *p = machine(SNB ",hide=imc3");
+	struct unc_platform *p = machine("sandybridge-ep-no-imc3,clock=step");
 	struct unc_session *s = session(p, 0);
 	int first = 4711, id;
 	size_t n = 4712;
@@ -368,7 +368,7 @@ static const struct device_row {
 /* A port that has devices has one item, by the name of the first of them; one without has none. */
 static void test_devices(void)
 {
-	struct unc_platform *p = machine(EMR ",devices=on");
+	struct unc_platform *p = machine("emerald-rapids-devices,clock=step");
 	struct unc_session *s = session(p, UNC_SESSION_ROTATE);
 	const struct device_row *row = device_rows;
 	size_t n = 0;

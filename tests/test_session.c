@@ -355,7 +355,7 @@ static void test_errors(void)
 
 static void test_hidden(void)
 {
-	struct unc_platform *p = machine(SNB ",hide=qpi.match,hide=r2pcie");
+	struct unc_platform *p = machine("sandybridge-ep-no-qpi.match-r2pcie,clock=step");
 	struct unc_session *s = session(p, 0);
 	int id;
 
@@ -386,7 +386,7 @@ static void test_hidden(void)
 /* One type is hidden, the others count; the numbers of what is there are not those of all. */
 static void test_hidden_emr(void)
 {
-	struct unc_platform *p = machine(EMR ",hide=upi");
+	struct unc_platform *p = machine("emerald-rapids-no-upi,clock=step");
 	struct unc_session *s = session(p, 0);
 	int id;
 

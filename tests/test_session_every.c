@@ -317,7 +317,7 @@ static void events_of(const void *user)
 {
 	char sim[64];
 
-	snprintf(sim, sizeof(sim), "%s,sockets=1,clock=step,cxl=on", (const char *)user);
+	snprintf(sim, sizeof(sim), "%s,clock=step,cxl=on", (const char *)user);
 	every_event(user, sim);
 }
 

@@ -55,7 +55,7 @@ static void test_order(void)
 	unc_platform_close(p);
 	/* Linux before "Support extra IMC channel on Ice Lake server" has two PMUs a memory controller, not three: its
 	 * uncore_imc_3 is our imc3, not imc2, and there is no uncore_imc_10. */
-	p = by("icelake-sp,clock=step,kernel=on,hide=imc7", NULL);
+	p = by("icelake-sp-no-imc7,clock=step,kernel=on", NULL);
 	CHECK_TEXT(access_of(p, "imc", 2, 0), "simulated");
 	CU_ASSERT(strstr(unc_unit_get(p, (size_t)(unit_of(p, "imc", 2, 0) - p->instances.unit))
 				 ->reason,
@@ -161,7 +161,7 @@ static void test_not_carried(void)
 /* A filter in a part of the unit that was not found: the driver would leave it out. */
 static void test_filter_missing(void)
 {
-	struct unc_platform *p = by("ivybridge-ep,clock=step,kernel=on,hide=qpi1.match", NULL);
+	struct unc_platform *p = by("ivybridge-ep-no-qpi1.match,clock=step,kernel=on", NULL);
 	struct unc_session *s = session(p, 0);
 	int id = add(s, "qpi.MESSAGE:DRS.AnyDataC"), alone;
 
@@ -352,8 +352,8 @@ static void test_no_nodes(void)
 		for (unsigned off = 0; off < 2; off++) {
 			char sim[100];
 
-			snprintf(sim, sizeof(sim), "%s,clock=step,kernel=on,rights=perf%s",
-				 cpu[i / 3], off ? ",numa=off" : "");
+			snprintf(sim, sizeof(sim), "%s%s,clock=step,kernel=on,rights=perf",
+				 cpu[i / 3], off ? "-no-nodes" : "");
 			struct unc_platform *p = by(sim, NULL);
 			struct unc_session *s = session(p, 0);
 

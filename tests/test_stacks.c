@@ -482,10 +482,10 @@ static void open_simulated(const char *spec)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(platform);
 }
 
-/* What sim_devices.c says of itself: in turns, in the order of stacks. */
+/* What machine emerald-rapids-devices has: in turns, in the order of stacks. */
 static void test_simulated(void)
 {
-	open_simulated("emerald-rapids,devices=on");
+	open_simulated("emerald-rapids-devices");
 	CHECK_TEXT(devices_of(0, 1), "0 0000:0d:00.0 mlx5_0,eth0; 0 0000:0d:00.1 mlx5_1,eth1; "
 				     "0 0000:0d:00.2 ; 4 0000:0e:00.0 nvme0");
 	CHECK_TEXT(devices_of(0, 2), "0 0000:1b:00.0 card1; 0 0000:1c:00.0 card2; "
@@ -496,11 +496,11 @@ static void test_simulated(void)
 	CHECK_TEXT(devices_of(0, 0), "0 0000:48:01.0 ; 0 0000:48:02.0 ; 4 0000:49:00.0 ; "
 				     "5 0000:4b:00.0 ");
 	unc_platform_close(platform);
-	open_simulated("skylake-sp,devices=on");
+	open_simulated("skylake-sp-devices");
 	CHECK_TEXT(bus_of(0, 0), "0000:00");
 	CHECK_TEXT(from_of(0, 2), "by registers");
 	unc_platform_close(platform);
-	open_simulated("emerald-rapids,devices=on,rights=perf");
+	open_simulated("emerald-rapids-devices,rights=perf");
 	check_untold(0, 1,
 		     "pci 0000:00:03.0 offset 0x1a0: configuration space ends at 64 bytes: "
 		     "CAP_SYS_ADMIN is needed for more");

@@ -375,12 +375,12 @@ static void test_late_rows(void)
 	late(2, UNC_VALUE_UNPROVEN | UNC_VALUE_LATE);
 	script.flags |= UNC_VALUE_PARTIAL;
 	script.id = 0;
-	CHECK_NUMBER(run("sandybridge-ep,hide=imc3@1", "-x, -d 0.5 -e imc.CAS_COUNT:RD"), 0);
+	CHECK_NUMBER(run("sandybridge-ep-no-imc3@1", "-x, -d 0.5 -e imc.CAS_COUNT:RD"), 0);
 	CHECK_PART(line(out, 3), ",7,8,\"imc3 (socket 1): PCI function");
 	CHECK_PART(line(out, 3), "; read over 40 ms of an interval of 100 ms; read over 40 ms");
 	late(2, UNC_VALUE_UNPROVEN | UNC_VALUE_LATE);
 	script.id = 0;
-	CHECK_NUMBER(run("sandybridge-ep,hide=imc3@1", "-j -d 0.5 -e imc.CAS_COUNT:RD"), 0);
+	CHECK_NUMBER(run("sandybridge-ep-no-imc3@1", "-j -d 0.5 -e imc.CAS_COUNT:RD"), 0);
 	CHECK_PART(out, ",\"partial\":{\"imc.CAS_COUNT:RD\":{\"units\":7,\"of\":8,");
 	CHECK_PART(out, ",\"unproven\":{\"imc.CAS_COUNT:RD\":\"read over");
 	CHECK_PART(out, ",\"late\":{\"imc.CAS_COUNT:RD\":\"read over");
@@ -392,7 +392,7 @@ static void test_late_unreported(void)
 	late(1, UNC_VALUE_LATE | UNC_VALUE_INTERVAL_LATE);
 	script.id = 0;
 	script.to = 1;
-	CHECK_NUMBER(run("sandybridge-ep,hide=imc3@1", "-j -d 0.5 -e imc.CAS_COUNT:RD"), 0);
+	CHECK_NUMBER(run("sandybridge-ep-no-imc3@1", "-j -d 0.5 -e imc.CAS_COUNT:RD"), 0);
 	CHECK_NUMBER(count_of(out, "\"late\""), 0);
 	CHECK_NUMBER(count_of(err, "late"), 0);
 	/* what has no value is not late */
@@ -435,20 +435,18 @@ static void test_idle(void)
 
 static void test_partial(void)
 {
-	CHECK_NUMBER(run("sandybridge-ep,hide=imc3@1", "-d 0.5"), 0);
+	CHECK_NUMBER(run("sandybridge-ep-no-imc3@1", "-d 0.5"), 0);
 	CHECK_TEXT(err, "uncore: memory_read_bytes, memory_write_bytes: 7 of 8 units: imc3 (socket "
 			"1): " REASON "\n");
 	CHECK_NUMBER(count_of(out, "B/s  7 of 8 units\n"), 2);
-	CHECK_NUMBER(
-		run("sandybridge-ep,hide=imc3@1", "-j -d 0.5 --per-socket -m memory_read_bytes"),
-		0);
+	CHECK_NUMBER(run("sandybridge-ep-no-imc3@1", "-j -d 0.5 --per-socket -m memory_read_bytes"),
+		     0);
 	CHECK_PART(out, ",\"partial\":{\"memory_read_bytes:socket=1\":{\"units\":3,\"of\":4,"
 			"\"reason\":\"imc3 (socket 1): " REASON "\"}}}\n");
-	CHECK_NUMBER(run("sandybridge-ep,hide=imc3@1", "-x, -d 0.5 -m memory_read_bytes"), 0);
+	CHECK_NUMBER(run("sandybridge-ep-no-imc3@1", "-x, -d 0.5 -m memory_read_bytes"), 0);
 	CHECK_PART(line(out, 3), ",bytes,1,7,8,\"imc3 (socket 1): " REASON "\"");
-	CHECK_NUMBER(
-		run("sandybridge-ep,hide=imc3", "-d 0.5 -e cbo.CLOCKTICKS -m memory_read_bytes"),
-		0);
+	CHECK_NUMBER(run("sandybridge-ep-no-imc3", "-d 0.5 -e cbo.CLOCKTICKS -m memory_read_bytes"),
+		     0);
 	CHECK_TEXT(err,
 		   "uncore: memory_read_bytes: 6 of 8 units: imc3 (socket 0) and 1 more: " REASON
 		   "\n");
@@ -457,7 +455,7 @@ static void test_partial(void)
 
 static void test_one_socket_lacks(void)
 {
-	static const char sim[] = "sandybridge-ep,hide=imc@1";
+	static const char sim[] = "sandybridge-ep-no-imc@1";
 
 	CHECK_NUMBER(run(sim, "-d 0.5 --per-socket -e imc.CAS_COUNT:RD"), 0);
 	CHECK_PART(line(err, 1),
@@ -475,16 +473,16 @@ static void test_one_socket_lacks(void)
 		   HALF "1,,imc.CAS_COUNT:RD,-,count,,,,\"no such unit can be read: ");
 	CHECK_NUMBER(run(sim, "-d 0.5 --per-socket -e imc.CAS_COUNT:RD:socket=1"), 1);
 	CHECK_NUMBER(count_of(err, "\n"), 1);
-	CHECK_NUMBER(run("sandybridge-ep,hide=imc", "-d 0.5 --per-socket -e imc.CAS_COUNT:RD"), 1);
+	CHECK_NUMBER(run("sandybridge-ep-no-imc", "-d 0.5 --per-socket -e imc.CAS_COUNT:RD"), 1);
 	CHECK_NUMBER(count_of(err, "\n"), 1);
-	CHECK_NUMBER(run("sandybridge-ep,hide=imc3@1", "-j -d 0.5 --per-unit -e imc.CAS_COUNT:RD"),
+	CHECK_NUMBER(run("sandybridge-ep-no-imc3@1", "-j -d 0.5 --per-unit -e imc.CAS_COUNT:RD"),
 		     0);
 	CHECK_NUMBER(count_of(out, "null"), 1);
 	CHECK_PART(out, "\"imc3.CAS_COUNT:RD:socket=1\":null");
 	CHECK_PART(
 		out,
 		"\"invalid\":{\"imc3.CAS_COUNT:RD:socket=1\":\"no such unit can be read: " REASON);
-	CHECK_NUMBER(run("sandybridge-ep,hide=imc", "-d 0.5 --per-unit -e imc.CAS_COUNT:RD"), 1);
+	CHECK_NUMBER(run("sandybridge-ep-no-imc", "-d 0.5 --per-unit -e imc.CAS_COUNT:RD"), 1);
 	CHECK_NUMBER(run(snb, "-d 0.5 --per-unit -e imc7.CAS_COUNT:RD"), 2);
 	CHECK_PART(err, "imc0 to imc3");
 }

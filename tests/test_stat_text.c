@@ -55,8 +55,7 @@ static void test_narrow(void)
 {
 	setenv("COLUMNS", "58", 1);
 	script.peak = 51.2e9;
-	CHECK_NUMBER(run("sandybridge-ep,hide=imc3@1", "-d 1 --per-socket -m memory_read_bytes"),
-		     0);
+	CHECK_NUMBER(run("sandybridge-ep-no-imc3@1", "-d 1 --per-socket -m memory_read_bytes"), 0);
 	CHECK_TEXT(line(out, 3), "memory_read_bytes:socket=0  17,292,800,000 bytes");
 	CHECK_TEXT(line(out, 4), "    17.29 GB/s");
 	CHECK_TEXT(line(out, 5), "    33.8 % of 51.2 GB/s");
@@ -80,7 +79,7 @@ static void script_item(unsigned from, unsigned flags, const char *reason)
 /* Marks stand beside the number that they are about. */
 static void test_marks(void)
 {
-	static const char partial[] = "sandybridge-ep,hide=imc3@1";
+	static const char partial[] = "sandybridge-ep-no-imc3@1";
 	static const char command[] = "-I 1000 -d 3 -e imc.CAS_COUNT:RD,cbo.CLOCKTICKS";
 
 	script_item(3, UNC_VALUE_VALID | UNC_VALUE_FRESH | UNC_VALUE_ESTIMATED,
@@ -151,7 +150,7 @@ static void test_peak(void)
 	CHECK_NUMBER(count_of(out, "%"), 2);
 	/* of fewer channels than the peak is of there is no share */
 	script.peak = 51.2e9;
-	CHECK_NUMBER(run("sandybridge-ep,hide=imc3@1", "-d 1"), 0);
+	CHECK_NUMBER(run("sandybridge-ep-no-imc3@1", "-d 1"), 0);
 	CHECK_NUMBER(count_of(out, "%"), 0);
 	CHECK_NUMBER(count_of(out, "7 of 8 units"), 2);
 	CHECK_NUMBER(run(snb, "-d 1"), 0);
@@ -197,16 +196,16 @@ static void test_groups(void)
 		   "\"link_tx_bytes\":\"link_tx_bytes cannot be computed: "
 		   "no links");
 	/* what the machine lacks: one line, and rows for programs only */
-	CHECK_NUMBER(run("sandybridge-ep,hide=imc", "-d 1 -g OVERVIEW"), 0);
+	CHECK_NUMBER(run("sandybridge-ep-no-imc", "-d 1 -g OVERVIEW"), 0);
 	CHECK_PART(err, "note: group OVERVIEW: not here: memory_read_bytes, memory_write_bytes, "
 			"memory_bandwidth, memory_utilization: no imc unit can be read: ");
 	CHECK_NUMBER(count_of(err, "\n"), 1);
 	CHECK_NUMBER(count_of(out, "memory_"), 0);
-	CHECK_NUMBER(run("sandybridge-ep,hide=imc", "-d 1 -j -g OVERVIEW --per-socket"), 0);
+	CHECK_NUMBER(run("sandybridge-ep-no-imc", "-d 1 -j -g OVERVIEW --per-socket"), 0);
 	CHECK_NUMBER(count_of(err, "\n"), 1);
 	CHECK_PART(out, "\"memory_read_bytes:socket=1\":null");
 	CHECK_PART(strstr(out, "\"invalid\""), "\"memory_read_bytes:socket=1\":\"");
-	CHECK_NUMBER(run("sandybridge-ep,hide=imc", "-d 1 -j -g OVERVIEW --per-unit"), 0);
+	CHECK_NUMBER(run("sandybridge-ep-no-imc", "-d 1 -j -g OVERVIEW --per-unit"), 0);
 	CHECK_PART(strstr(out, "\"invalid\""), "\"memory_read_bytes\":\"");
 	CHECK_NUMBER(run("montecito", "-d 1 -j -v -g OVERVIEW"), 0);
 	CHECK_PART(err, "link_tx_bytes, link_rx_bytes, link_utilization: "
@@ -221,7 +220,7 @@ static void test_groups(void)
 	CHECK_NUMBER(run(snb, "-d 1 -g MEM,,L3"), 2);
 	CHECK_PART(err, "an empty name in 'MEM,,L3'");
 	/* a socket without such units is one of many */
-	CHECK_NUMBER(run("sandybridge-ep,hide=qpi@1", "-d 1 -j -g LINK --per-socket"), 0);
+	CHECK_NUMBER(run("sandybridge-ep-no-qpi@1", "-d 1 -j -g LINK --per-socket"), 0);
 	CHECK_PART(out, "\"link_tx_bytes:socket=1\":null");
 }
 

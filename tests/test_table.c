@@ -9,7 +9,7 @@
 #include "encode/metric.h"
 #include "encode/name.h"
 #include "made.h"
-#include "sim/sim.h"
+#include "sim_units.h"
 #include "suite.h"
 
 /* The workload that the simulator finds for made-up tables; NULL: their own. */
@@ -151,7 +151,6 @@ static void wrong_names(void)
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(unc_sim_workload(t, &work));
 	work.strings = text;
-	work.machine.title = 0;
 	work.load = &line;
 	work.n_load = 1;
 	changed = &work;
@@ -159,8 +158,11 @@ static void wrong_names(void)
 		struct unc_error err = {0};
 
 		strcpy(text + 1, rows[i].event);
-		if (unc_sim_open("testcpu", "node", &t, 1, &sim, &err) == 0)
+		const char *box = box_machine(t->cpuid->family, t->cpuid->models[0], 2);
+
+		if (unc_sim_open(box, "node", &t, 1, &sim, &err) == 0)
 			unc_sim_close(sim);
+		unlink(box);
 		CHECK_TEXT(err.text, rows[i].sentence);
 	}
 	changed = NULL;
@@ -250,13 +252,17 @@ static uint64_t counted(const char *cpu, uint64_t control)
 	struct unc_reg ctl = {.space = UNC_SPACE_MSR, .address = 0x102, .width = 64}, ctr = ctl;
 	const struct unc_table *t = made_table(cpu);
 	struct unc_error err = {0};
+	const char *box;
 	struct unc_sim *sim;
-	char spec[64];
+	char spec[80];
 
 	ctr.address = 0x108;
-	snprintf(spec, sizeof(spec), "%s,clock=step", cpu);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(t);
+	box = box_machine(t->cpuid->family, t->cpuid->models[0], 2);
+	snprintf(spec, sizeof(spec), "%s,clock=step", box);
 	CU_ASSERT_EQUAL_FATAL(unc_sim_open(spec, "node", &t, 1, &sim, &err), 0);
+	unlink(box);
+	CU_ASSERT_EQUAL_FATAL(sim_units(sim, &err), 0);
 	unc_sim_write(sim, unc_sim_find(sim, &ctl), control);
 	unc_sim_step(sim, 1000000000);
 	uint64_t count = unc_sim_read(sim, unc_sim_find(sim, &ctr));

@@ -149,7 +149,7 @@ static void test_sizes(void)
 	static const char *const groups[] = {"OVERVIEW", "MEM", "PCIE"};
 
 	for (size_t g = 0; g < 3; g++) {
-		start("emerald-rapids,devices=on,memory=4800", groups[g]);
+		start("emerald-rapids-devices,memory=4800", groups[g]);
 		pass(1);
 		for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
 			for (int unicode = 0; unicode < 2; unicode++) {
@@ -222,7 +222,7 @@ static void test_devices(void)
 {
 	const char *more;
 
-	start("emerald-rapids,devices=on", "PCIE");
+	start("emerald-rapids-devices", "PCIE");
 	pass(1);
 	frame("200", false, false);
 	more = strstr(out, "(mlx5_0 eth0 ");
@@ -258,7 +258,7 @@ static void test_no_page(void)
 /* A mark is a letter in each line that has it, and one line for all. */
 static void test_marks(void)
 {
-	start("sandybridge-ep,hide=imc3@1", "OVERVIEW");
+	start("sandybridge-ep-no-imc3@1", "OVERVIEW");
 	pass(1);
 	frame("200", false, false);
 	CU_ASSERT(count_of(" *\n") == 3); /* read, write, bandwidth of socket 1 */

@@ -11,7 +11,6 @@
 #include "fake_root.h"
 #include "made.h"
 #include "session_kit.h"
-#include "sim/sim.h"
 
 enum { MAX_TEXT = 16384 };
 
@@ -132,21 +131,15 @@ static void units_of(const void *user)
 {
 	struct unc_platform *p = open_made(user);
 	const struct unc_table *t = p->table;
-	struct unc_workload built;
-	const struct unc_workload *work = unc_sim_workload(t, &built);
 
-	CHECK_NUMBER(work->machine.model, t->cpuid->models[0]);
 	for (unsigned i = 0; i < t->n_type; i++) {
 		unsigned places = unc_type_instances(t, i), found = 0;
 
 		for (size_t k = 0; k < p->instances.n; k++)
 			found += p->instances.unit[k].type == i && p->instances.unit[k].available;
-		if (t->type[i].pool || !places)
+		/* `present` may tell of fewer than there are places for: test_machines.c. */
+		if (t->type[i].pool || !places || t->type[i].presents.n)
 			continue;
-		/* `present` may tell of fewer than there are places for. */
-		for (size_t k = 0; t->type[i].presents.n && k < work->n_sim_unit; k++)
-			if (work->sim_unit[k].type == i)
-				places = unc_bits_count(&work->sim_unit[k].present);
 		printf("# %s: %u units\n", unc_type_name(t, i), found);
 		CHECK_NUMBER(found, 2 * places);
 	}
@@ -174,12 +167,16 @@ bool unc_workload_built(size_t index, struct unc_workload *out)
 
 static void wide(void)
 {
-	struct unc_options o = {.size = sizeof(o), .sim = "wide,clock=step"};
+	const char *box = box_machine(1, 0x10, 128);
+	char spec[80];
+	struct unc_options o = {.size = sizeof(o), .sim = spec};
 	struct unc_platform *p = NULL;
 	struct unc_value v[3];
 
+	snprintf(spec, sizeof(spec), "%s,clock=step", box);
 	if (unc_platform_open(&o, &p) < 0)
 		printf("# %s\n", unc_open_error());
+	unlink(box);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(p);
 	CHECK_NUMBER(p->instances.n, 256);
 	struct unc_session *s = session(p, 0);

@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "access/access.h"
@@ -103,7 +102,6 @@ int unc_pci_fail(const struct unc_fs *fs, uint64_t address, int errno_value, str
 	const char *name = function.text;
 	unsigned long long end = 0;
 	uint32_t dword;
-	struct stat st;
 	int fd, beyond = 0;
 
 	if (errno_value == EPERM || errno_value == EACCES)
@@ -117,8 +115,7 @@ int unc_pci_fail(const struct unc_fs *fs, uint64_t address, int errno_value, str
 	fd = unc_fs_regular(fs, UNC_PCI_CONFIG_PATH, name);
 	if (fd >= 0) {
 		beyond = unc_fs_read_at(fs, fd, &dword, sizeof(dword), UNPRIVILEGED);
-		if (fstat(fd, &st) == 0)
-			end = (unsigned long long)st.st_size;
+		end = (unsigned long long)unc_fs_size(fs, fd);
 		close(fd);
 	}
 	if (beyond == ENODATA && offset >= UNPRIVILEGED && end >= UNPRIVILEGED)
@@ -183,13 +180,12 @@ static int try_reach(const struct unc_backend *backend, const struct unc_reg_op 
 	unsigned offset = UNC_PCI_OFFSET(op->reg.address);
 	unsigned last = offset + op->reg.width / 8u - 4u;
 	struct unc_error why = {0};
-	struct stat st;
 	uint32_t value;
 	int rc = 0;
 
 	if (op->kind == UNC_OP_READ)
 		rc = unc_fs_read_at(backend->fs, op->handle.fd, &value, sizeof(value), last);
-	else if (fstat(op->handle.fd, &st) < 0 || st.st_size < (off_t)last + 4)
+	else if (unc_fs_size(backend->fs, op->handle.fd) < (uint64_t)last + 4)
 		rc = ENODATA;
 	if (rc == 0)
 		return 0;

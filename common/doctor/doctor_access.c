@@ -256,7 +256,7 @@ static void check_pci(struct doctor *d)
 	struct unc_error err = {0};
 
 	needs.missing = UNC_BUF(needs.text);
-	if (machine->methods->bus(machine, &bus, &err) < 0 || bus->methods->scan(bus, &err) < 0) {
+	if (unc_bus_open_system(machine->fs, &bus, &err) < 0 || bus->methods->scan(bus, &err) < 0) {
 		unc_report(d, "pci", false, "mount /sys, and run outside of a container", "%s",
 			   err.text);
 	} else {

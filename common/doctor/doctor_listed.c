@@ -214,7 +214,7 @@ void unc_doctor_listed(struct doctor *d)
 	put_nearest_first(&l);
 	rc = l.table ? unc_machine_hardware(d->fs, &machine, &err) : unc_no_memory(&err);
 	if (rc == 0)
-		rc = machine->methods->bus(machine, &bus, &err);
+		rc = unc_bus_open_system(machine->fs, &bus, &err);
 	if (rc == 0)
 		rc = read_listed(&l, bus, &err);
 	if (rc < 0)

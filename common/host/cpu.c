@@ -29,13 +29,14 @@ struct rows {
 /* *text is to be freed. */
 static int read_cpuinfo(const struct unc_fs *fs, char **text, struct unc_error *err)
 {
-	int fd = unc_fs_regular(fs, CPUINFO);
+	struct unc_error why = {0};
 	size_t size;
+	int rc = unc_fs_whole(fs, CPUINFO, CPUINFO_MAX, text, &size, &why);
 
-	if (fd < 0)
+	if (rc < 0 && !why.code)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, CPUINFO " cannot be read: %s",
 				unc_fs_reason(errno));
-	return unc_fs_rest(fd, CPUINFO, CPUINFO_MAX, text, &size, err);
+	return rc < 0 ? unc_fail(err, rc, "%s", why.text) : 0;
 }
 
 /* Takes the next line, "key : value", off *text; false at the end. Without a colon both are "". */

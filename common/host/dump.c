@@ -25,14 +25,32 @@ struct unc_dump *unc_dump_new(void)
 	return dump;
 }
 
+void unc_dump_empty(struct unc_dump_entry *entry)
+{
+	free(entry->data);
+	free(entry->value);
+	*entry = (struct unc_dump_entry){.path = entry->path, .kind = entry->kind};
+}
+
+static void free_entry(struct unc_dump_entry *entry)
+{
+	unc_dump_empty(entry);
+	free(entry->path);
+	free(entry);
+}
+
+void unc_dump_remove(struct unc_dump *dump, size_t index)
+{
+	free_entry(dump->entry[index]);
+	dump->n--;
+	memmove(dump->entry + index, dump->entry + index + 1,
+		(dump->n - index) * sizeof(struct unc_dump_entry *));
+}
+
 void unc_dump_free(struct unc_dump *dump)
 {
-	for (size_t i = 0; dump && i < dump->n; i++) {
-		free(dump->entry[i]->path);
-		free(dump->entry[i]->data);
-		free(dump->entry[i]->value);
-		free(dump->entry[i]);
-	}
+	for (size_t i = 0; dump && i < dump->n; i++)
+		free_entry(dump->entry[i]);
 	if (dump) {
 		free(dump->entry);
 		free(dump->of_fd);
@@ -53,6 +71,9 @@ static size_t place_of(const struct unc_dump *dump, const char *path, size_t len
 {
 	size_t low = 0, high = dump->n;
 
+	/* Most files are in order. */
+	if (high && strncmp(dump->entry[high - 1]->path, path, length) < 0)
+		return high;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		const char *other = dump->entry[middle]->path;
@@ -252,6 +273,8 @@ static size_t value_place(const struct unc_dump_entry *entry, bool write, uint64
 {
 	size_t low = 0, high = entry->n;
 
+	if (high && entry->value[high - 1].offset < offset)
+		return high;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		const struct unc_dump_value *v = &entry->value[middle];
@@ -271,6 +294,11 @@ static struct unc_dump_value *find_value(const struct unc_dump_entry *entry, boo
 	struct unc_dump_value *v = entry->value + i;
 
 	return i < entry->n && v->offset == offset && v->write == write ? v : NULL;
+}
+
+struct unc_dump_value *unc_dump_at(const struct unc_dump_entry *entry, uint64_t offset)
+{
+	return find_value(entry, false, offset);
 }
 
 struct unc_dump_value *unc_dump_value(struct unc_dump *dump, struct unc_dump_entry *entry,
@@ -332,24 +360,9 @@ int unc_dump_again(struct unc_dump_entry *entry, bool write, void *buf, size_t s
 int unc_dump_open(struct unc_dump *dump, const char *path, bool write)
 {
 	const struct unc_dump_entry *entry = unc_dump_find(dump, path);
-	bool ok;
-	int fd;
-	bool of_data = entry && (entry->kind == UNC_DUMP_FILE || entry->kind == UNC_DUMP_DEVICE);
+	const bool device = entry && entry->kind == UNC_DUMP_DEVICE;
 
-	if (!of_data || entry->error[write]) {
-		errno = !entry ? ENOENT : of_data ? entry->error[write] : UNC_FS_IRREGULAR;
-		return -1;
-	}
-	fd = memfd_create("libuncore-dump", MFD_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	if (entry->kind == UNC_DUMP_DEVICE)
-		ok = ftruncate(fd, (off_t)entry->size) == 0;
-	else
-		ok = !entry->size || unc_write_at(fd, entry->data, entry->size, 0) == 0;
-	if (ok)
-		return fd;
-	close(fd);
-	errno = EIO;
-	return -1;
+	errno = !entry ? ENOENT : device ? entry->error[write] : UNC_FS_IRREGULAR;
+	/* Nothing is ever written to it, for a process may have a limit of files. */
+	return errno ? -1 : memfd_create("libuncore-dump", MFD_CLOEXEC);
 }

@@ -6,14 +6,22 @@
  * other place can be read. A file that is not in it is one that does not exist. Names of persons and
  * machines are left out (doctor/gather.c). Its lines, of which the order does not matter:
  *
- *   uncore machine 1                    first
+ *   uncore machine 2                    first
  *   from DAY, Linux VERSION             hardware: it is no machine made of files; simulated SPEC
  *   file PATH                           its lines follow, each behind a blank
  *   dir PATH, link PATH TARGET
- *   device PATH SIZE
- *   value PATH OFFSET VALUE [LAST]      LAST: it has changed since; or an errno in place of VALUE
- *   write PATH OFFSET ERRNO             what came of a write; OK: it was done
+ *   device PATH SIZE                    its places follow, each behind a blank:
+ *    OFFSET VALUE [LAST]                LAST: it has changed since; or an errno in place of VALUE
+ *    OFFSET write ERRNO                 what came of a write; OK: it was done
  *   unreadable PATH ERRNO, unwritable PATH ERRNO    it could not be opened
+ *   # ...                               a remark
+ *
+ * A machine of the simulator may differ from another one. What follows then replaces what that one has, a
+ * place of a device may be a range (FIRST-LAST: of those that it has), and a path a pattern (fnmatch(3)):
+ *
+ *   like NAME                           second
+ *   hide PATH                           neither it nor what is below exists
+ *
  *   end                                 last: a file without it was cut
  */
 #ifndef UNC_DUMP_H
@@ -65,6 +73,9 @@ void unc_dump_free(struct unc_dump *);
 struct unc_dump_entry *unc_dump_find(const struct unc_dump *, const char *path);
 /* The entry of a path, made if there is none. NULL: no memory, or no path that a dump can have. */
 struct unc_dump_entry *unc_dump_entry(struct unc_dump *, const char *path, enum unc_dump_kind);
+/* Takes away what an entry holds; takes an entry away. */
+void unc_dump_empty(struct unc_dump_entry *);
+void unc_dump_remove(struct unc_dump *, size_t index);
 /* A file or a link, and what is in it. */
 void unc_dump_put(struct unc_dump *, enum unc_dump_kind, const char *path, const char *data);
 /* Whether a path is of a device. */
@@ -85,15 +96,25 @@ void unc_dump_opened(struct unc_dump *, const char *path, int fd);
 /* What was read, or tried to be; 0 or the errno value in `rc`, which is returned. */
 int unc_dump_note(struct unc_dump *, struct unc_dump_entry *, bool write, const void *buf,
 		  size_t size, uint64_t offset, int rc);
+/* The place of a device where something was read; NULL: there is none. */
+struct unc_dump_value *unc_dump_at(const struct unc_dump_entry *, uint64_t offset);
 /* The same again; buf NULL: only whether it can be. ENODATA: nobody has read that. */
 int unc_dump_again(struct unc_dump_entry *, bool write, void *buf, size_t size, uint64_t offset);
-/* A descriptor of a file that holds the same; -1 and errno. */
+/* A descriptor that stands for a device; -1 and errno. */
 int unc_dump_open(struct unc_dump *, const char *path, bool write);
 
 /* dump_text.c. Makes the file, which must not exist. UNC_ERR_* with a sentence. */
 int unc_dump_save(const struct unc_dump *, const char *file, struct unc_error *err);
-/* Reads it; *out is NULL if the path is a folder. UNC_ERR_NOT_FOUND: it is no such file; UNC_ERR_INVALID: with the
- * line that is wrong. */
-int unc_dump_load(const char *path, struct unc_dump **out, struct unc_error *err);
+/* Who knows the machines that one may be like. find: the text of one, which stays; NULL: there is none. */
+struct unc_dump_like {
+	void *user;
+	const char *(*find)(void *user, const char *name, size_t *size);
+};
+/* Reads it from memory; like NULL: it is like no other. UNC_ERR_INVALID, with the line that is wrong. */
+int unc_dump_read(const char *name, const char *text, size_t size, const struct unc_dump_like *,
+		  struct unc_dump **out, struct unc_error *err);
+/* Reads a file; *out is NULL if the path is a folder. UNC_ERR_NOT_FOUND: it is no such file. */
+int unc_dump_load(const char *path, const struct unc_dump_like *, struct unc_dump **out,
+		  struct unc_error *err);
 
 #endif

@@ -2,6 +2,7 @@
 /* A machine as a text file: writes and reads it. Its form is in dump.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +14,9 @@
 #include "host/dump.h"
 #include "host/fs.h"
 
-enum { MOST_ENTRIES = 50000, MOST_BYTES = 64 << 20, WORDS = 5 };
+enum { MOST_ENTRIES = 50000, MOST_BYTES = 64 << 20, WORDS = 4 };
 
-static const char head[] = "uncore machine 1\n";
+static const char head[] = "uncore machine 2";
 
 /* Those that opening and reading a file of the kernel ends with; any other is an EIO. */
 #define NAMED(number)                                                                              \
@@ -64,11 +65,11 @@ static int error_number(const char *name)
 
 /* ---- writing */
 
-static void put_value(FILE *out, const char *path, const struct unc_dump_value *v)
+static void put_value(FILE *out, const struct unc_dump_value *v)
 {
-	fprintf(out, "%s %s 0x%" PRIx64, v->write ? "write" : "value", path, v->offset);
+	fprintf(out, " 0x%" PRIx64, v->offset);
 	if (v->write || v->error)
-		fprintf(out, " %s\n", error_name(v->error));
+		fprintf(out, "%s %s\n", v->write ? " write" : "", error_name(v->error));
 	else if (v->first == v->last)
 		fprintf(out, " 0x%" PRIx64 "\n", v->first);
 	else
@@ -101,7 +102,7 @@ static void put_entry(FILE *out, const struct unc_dump_entry *e)
 	if (e->kind == UNC_DUMP_DEVICE)
 		fprintf(out, "device %s %zu\n", e->path, e->size);
 	for (size_t i = 0; i < e->n; i++)
-		put_value(out, e->path, &e->value[i]);
+		put_value(out, &e->value[i]);
 	if (e->kind == UNC_DUMP_LINK)
 		fprintf(out, "link %s %s\n", e->path, e->data);
 	else if (e->kind == UNC_DUMP_FOLDER)
@@ -139,7 +140,7 @@ int unc_dump_save(const struct unc_dump *dump, const char *file, struct unc_erro
 
 	if (!out)
 		return unc_no_memory(err);
-	fprintf(out, "%sfrom %s\n", head, dump->from);
+	fprintf(out, "%s\nfrom %s\n", head, dump->from);
 	if (*dump->sim)
 		fprintf(out, "simulated %s\n", dump->sim);
 	fputs(dump->hardware ? "hardware\n" : "", out);
@@ -158,23 +159,35 @@ int unc_dump_save(const struct unc_dump *dump, const char *file, struct unc_erro
 
 struct reader {
 	struct unc_dump *dump;
-	struct unc_dump_entry *file; /* whose lines follow */
+	const struct unc_dump_like *like; /* NULL: the machine is like no other */
+	struct unc_dump_entry *entry;     /* a file or a device, whose lines follow */
+	bool differs; /* it is like another one: what comes now replaces what that has */
 	bool ended;
 	const char *why; /* the line is refused */
 };
 
+static int read_lines(struct reader *, char *text, size_t size, unsigned *number);
+
+/* NULL: no memory. */
+static char *copy_of(const char *text, size_t size)
+{
+	char *copy = malloc(size + 1);
+
+	return copy ? memcpy(copy, text, size) : NULL;
+}
+
 static void append(struct reader *r, const char *line)
 {
 	size_t n = strlen(line);
-	char *more = realloc(r->file->data, r->file->size + n + 2);
+	char *more = realloc(r->entry->data, r->entry->size + n + 2);
 
 	r->dump->no_memory |= !more;
 	if (!more)
 		return;
-	memcpy(more + r->file->size, line, n);
-	memcpy(more + r->file->size + n, "\n", 2);
-	r->file->data = more;
-	r->file->size += n + 1;
+	memcpy(more + r->entry->size, line, n);
+	memcpy(more + r->entry->size + n, "\n", 2);
+	r->entry->data = more;
+	r->entry->size += n + 1;
 }
 
 /* Relative, and nowhere else than it seems. */
@@ -203,6 +216,33 @@ static struct unc_dump_entry *find_entry(struct reader *r, const char *path,
 	return e;
 }
 
+/* The first entry from *i on whose path is a pattern's, or is below one that is. */
+static struct unc_dump_entry *next_like(const struct unc_dump *dump, const char *pattern, size_t *i)
+{
+	for (; *i < dump->n; ++*i)
+		if (fnmatch(pattern, dump->entry[*i]->path, FNM_PATHNAME | FNM_LEADING_DIR) == 0)
+			return dump->entry[(*i)++];
+	return NULL;
+}
+
+static bool is_pattern(const struct reader *r, const char *path)
+{
+	return r->differs && strpbrk(path, "*?[");
+}
+
+/* Devices that end there. */
+static void cut(struct reader *r, const char *pattern, uint64_t size)
+{
+	struct unc_dump_entry *e;
+	size_t i = 0;
+
+	while ((e = next_like(r->dump, pattern, &i))) {
+		e->size = (size_t)size;
+		while (e->n && e->value[e->n - 1].offset >= size)
+			e->n--;
+	}
+}
+
 static void define(struct reader *r, const char *path, enum unc_dump_kind kind, const char *data,
 		   uint64_t size)
 {
@@ -210,37 +250,55 @@ static void define(struct reader *r, const char *path, enum unc_dump_kind kind, 
 
 	if (!e)
 		return;
-	if (e->taken || (e->kind != kind && e->kind != UNC_DUMP_FOLDER))
+	if (!r->differs && (e->taken || (e->kind != kind && e->kind != UNC_DUMP_FOLDER)))
 		r->why = "the path is there twice";
+	if (r->differs && (e->kind != kind || kind == UNC_DUMP_FILE))
+		unc_dump_empty(e);
 	e->kind = kind;
 	e->taken = true;
 	e->size = (size_t)size;
-	if (data && !r->why)
+	if (data && !r->why) {
+		free(e->data);
 		r->dump->no_memory |= !(e->data = strdup(data));
-	r->file = kind == UNC_DUMP_FILE ? e : NULL;
+	}
+	r->entry = kind == UNC_DUMP_FILE || kind == UNC_DUMP_DEVICE ? e : NULL;
 }
 
-static void read_value(struct reader *r, char *const word[WORDS], bool write)
+/* A line of a device: a place; in a machine that is like another one also places, FIRST-LAST, that it has. */
+static void read_value(struct reader *r, char *const word[WORDS], size_t n)
 {
-	struct unc_dump_entry *e = find_entry(r, word[1], UNC_DUMP_DEVICE);
+	const bool write = n == 3 && strcmp(word[1], "write") == 0;
 	struct unc_dump_value value = {.write = write}, *v;
+	char *last = r->differs ? strchr(word[0], '-') : NULL;
+	const char *what = word[write ? 2 : 1];
+	uint64_t end;
 
-	if (!e)
-		return;
-	value.error = error_number(word[3]);
-	if (e->kind != UNC_DUMP_DEVICE || !unc_parse_number(word[2], &value.offset)) {
+	if (last)
+		*last++ = '\0';
+	if (n < 2 || !unc_parse_number(word[0], &value.offset) ||
+	    (last && !unc_parse_number(last, &end))) {
 		r->why = "it is no place of a device";
 		return;
 	}
-	if (value.error < 0 && !write && unc_parse_number(word[3], &value.first))
+	value.error = error_number(what);
+	if (value.error < 0 && !write && unc_parse_number(what, &value.first))
 		value.error = 0;
 	value.last = value.first;
-	if (value.error < 0 || (word[4] && !unc_parse_number(word[4], &value.last))) {
+	if (value.error < 0 || n > 3 ||
+	    (n == 3 && !write && !unc_parse_number(word[2], &value.last))) {
 		r->why = "it is neither a value nor the name of an error";
 		return;
 	}
-	v = unc_dump_value(r->dump, e, write, value.offset);
-	if (v && v->error != -1)
+	for (size_t i = 0; last && i < r->entry->n; i++)
+		if (r->entry->value[i].offset >= value.offset && r->entry->value[i].offset <= end &&
+		    r->entry->value[i].write == write) {
+			const uint64_t at = r->entry->value[i].offset;
+
+			r->entry->value[i] = value;
+			r->entry->value[i].offset = at;
+		}
+	v = last ? NULL : unc_dump_value(r->dump, r->entry, write, value.offset);
+	if (v && v->error != -1 && !r->differs)
 		r->why = "the place is there twice";
 	else if (v)
 		*v = value;
@@ -249,49 +307,77 @@ static void read_value(struct reader *r, char *const word[WORDS], bool write)
 static void read_failure(struct reader *r, char *const word[WORDS], bool write)
 {
 	int error = error_number(word[2]);
-	struct unc_dump_entry *e =
-		find_entry(r, word[1], unc_dump_device(word[1]) ? UNC_DUMP_DEVICE : UNC_DUMP_FILE);
+	struct unc_dump_entry *e;
+	size_t i = 0;
 
-	if (error <= 0)
+	if (error <= 0) {
 		r->why = "it is not the name of an error";
-	else if (e)
+	} else if (is_pattern(r, word[1])) {
+		while ((e = next_like(r->dump, word[1], &i)))
+			e->error[write] = error;
+	} else if ((e = find_entry(r, word[1],
+				   unc_dump_device(word[1]) ? UNC_DUMP_DEVICE : UNC_DUMP_FILE))) {
 		e->error[write] = error;
+	}
+}
+
+static void hide(struct reader *r, const char *pattern)
+{
+	size_t i = 0, before = r->dump->n;
+
+	while (next_like(r->dump, pattern, &i))
+		unc_dump_remove(r->dump, --i);
+	if (r->dump->n == before)
+		r->why = "there is nothing to hide";
+}
+
+/* The machine that this one is like; what comes behind the line differs. */
+static void begin_like(struct reader *r, const char *name)
+{
+	struct reader base = {.dump = r->dump, .like = r->like};
+	size_t size = 0;
+	const char *text =
+		r->like && !r->dump->n ? r->like->find(r->like->user, name, &size) : NULL;
+	char *copy = text ? copy_of(text, size) : NULL;
+	unsigned number = 0;
+
+	r->differs = true;
+	r->dump->no_memory |= text && !copy;
+	if (!text)
+		r->why = "there is no such machine that it could be like";
+	else if (copy && read_lines(&base, copy, size, &number) < 0)
+		r->why = base.why;
+	free(copy);
 }
 
 static void read_words(struct reader *r, char *const word[WORDS], size_t n)
 {
 	static const struct {
 		const char *key;
-		size_t least, most;
-	} form[] = {{"end", 1, 1},   {"hardware", 1, 1}, {"file", 2, 2},       {"dir", 2, 2},
-		    {"link", 3, 3},  {"device", 3, 3},   {"unreadable", 3, 3}, {"unwritable", 3, 3},
-		    {"value", 4, 5}, {"write", 4, 4}};
-	enum {
-		END,
-		HARDWARE,
-		FILE_,
-		DIR,
-		LINK,
-		DEVICE,
-		UNREADABLE,
-		UNWRITABLE,
-		VALUE,
-		WRITE,
-		KEYS
-	};
+		size_t words;
+	} form[] = {{"end", 1},        {"hardware", 1},  {"like", 2}, {"hide", 2},
+		    {"file", 2},       {"dir", 2},       {"link", 3}, {"device", 3},
+		    {"unreadable", 3}, {"unwritable", 3}};
+	enum { END, HARDWARE, LIKE, HIDE, FILE_, DIR, LINK, DEVICE, UNREADABLE, UNWRITABLE, KEYS };
 	uint64_t size = 0;
 	int key = 0;
 
 	while (key < KEYS && strcmp(word[0], form[key].key) != 0)
 		key++;
-	if (key == KEYS || n < form[key].least || n > form[key].most ||
+	if (key == KEYS || n != form[key].words || (key == HIDE && !r->differs) ||
 	    (key == DEVICE && (!unc_dump_device(word[1]) || !unc_parse_number(word[2], &size)))) {
 		r->why = "it is no line of a machine";
 		return;
 	}
 	r->ended = key == END;
 	r->dump->hardware |= key == HARDWARE;
-	if (key >= FILE_ && key <= DEVICE)
+	if (key == LIKE)
+		begin_like(r, word[1]);
+	else if (key == HIDE)
+		hide(r, word[1]);
+	else if (key == DEVICE && is_pattern(r, word[1]))
+		cut(r, word[1], size);
+	else if (key >= FILE_ && key <= DEVICE)
 		define(r, word[1],
 		       key == FILE_  ? UNC_DUMP_FILE
 		       : key == DIR  ? UNC_DUMP_FOLDER
@@ -301,70 +387,127 @@ static void read_words(struct reader *r, char *const word[WORDS], size_t n)
 		       : key == LINK ? word[2]
 				     : NULL,
 		       size);
-	else if (key == UNREADABLE || key == UNWRITABLE)
+	else if (key >= UNREADABLE)
 		read_failure(r, word, key == UNWRITABLE);
-	else if (key >= VALUE)
-		read_value(r, word, key == WRITE);
+}
+
+/* A hexadecimal number as one is written; what is behind it, NULL: it is none. */
+static const char *plain_number(const char *text, uint64_t *out)
+{
+	unsigned digits = 0;
+
+	if (text[0] != '0' || text[1] != 'x')
+		return NULL;
+	for (*out = 0, text += 2; digits <= 16; text++, digits++) {
+		const unsigned c = (unsigned char)*text;
+
+		if (c - '0' < 10)
+			*out = *out << 4 | (c - '0');
+		else if (c - 'a' < 6)
+			*out = *out << 4 | (c - 'a' + 10);
+		else
+			break;
+	}
+	return digits && digits <= 16 ? text : NULL;
+}
+
+/* Nearly all lines are such a one: OFFSET VALUE, of a new place. */
+static bool plain_value(struct reader *r, const char *line)
+{
+	struct unc_dump_value value = {0}, *v;
+
+	if (!(line = plain_number(line, &value.offset)) || *line != ' ' ||
+	    !(line = plain_number(line + 1, &value.first)) || *line)
+		return false;
+	value.last = value.first;
+	if (r->entry->n && r->entry->value[r->entry->n - 1].offset >= value.offset)
+		return false;
+	if ((v = unc_dump_value(r->dump, r->entry, false, value.offset)))
+		*v = value;
+	return true;
 }
 
 static void read_line(struct reader *r, char *line)
 {
+	const bool inside = *line == ' ' && r->entry;
 	char *word[WORDS + 1] = {NULL}, *next = NULL;
 	size_t n = 0;
 
-	if (r->ended)
+	if (r->ended && *line != '#')
 		r->why = "something is behind its end";
-	else if (*line == ' ' && r->file)
+	if (r->why || *line == '#')
+		return;
+	if (inside && r->entry->kind == UNC_DUMP_DEVICE && plain_value(r, line + 1))
+		return;
+	if (inside && r->entry->kind == UNC_DUMP_FILE) {
 		append(r, line + 1);
-	else if (strncmp(line, "from ", 5) == 0)
+	} else if (strncmp(line, "from ", 5) == 0) {
 		snprintf(r->dump->from, sizeof(r->dump->from), "%s", line + 5);
-	else if (strncmp(line, "simulated ", 10) == 0)
+	} else if (strncmp(line, "simulated ", 10) == 0) {
 		snprintf(r->dump->sim, sizeof(r->dump->sim), "%s", line + 10);
-	else {
-		r->file = NULL;
+	} else {
 		for (char *w = strtok_r(line, " ", &next); w && n <= WORDS; n++) {
 			word[n] = w;
 			w = strtok_r(NULL, " ", &next);
 		}
-		if (n)
+		if (inside && n) {
+			read_value(r, word, n);
+		} else if (n) {
+			r->entry = NULL;
 			read_words(r, word, n);
+		}
 	}
 }
 
-static int read_all(struct unc_dump *dump, const char *file, char *text, size_t size,
-		    struct unc_error *err)
+/* 0, or -1 and why. */
+static int read_lines(struct reader *r, char *text, size_t size, unsigned *number)
 {
-	struct reader r = {.dump = dump};
-	unsigned number = 1;
-
-	if (strncmp(text, head, sizeof(head) - 1) != 0)
-		return unc_fail(err, UNC_ERR_NOT_FOUND,
-				"root '%.200s' is neither a directory nor a machine of 'uncore "
-				"gather'%s",
-				file,
-				strncmp(text, "libuncore-dump", 14) == 0
-					? ", but a tar of an earlier version: gather it again"
-					: "");
-	for (char *line = text + sizeof(head) - 1, *end; line < text + size && !r.why;
-	     line = end + 1) {
-		number++;
+	for (char *line = text, *end; line < text + size && !r->why; line = end + 1) {
+		++*number;
 		end = memchr(line, '\n', (size_t)(text + size - line));
 		if (!end || memchr(line, '\0', (size_t)(end - line))) {
-			r.why = end ? "a zero is in it" : "the line is cut";
+			r->why = end ? "a zero is in it" : "the line is cut";
 			break;
 		}
 		*end = '\0';
-		read_line(&r, line);
+		if (*number == 1 && strcmp(line, head) != 0)
+			r->why = "it does not begin as a machine of 'uncore gather' does";
+		else if (*number > 1)
+			read_line(r, line);
 	}
-	if (!r.why && !r.ended)
-		r.why = "the last line of the file is not 'end': it is cut";
-	return r.why ? unc_fail(err, UNC_ERR_INVALID, "%.200s:%u: %s", file, number, r.why) : 0;
+	if (!r->why && !r->ended)
+		r->why = "the last line of the file is not 'end': it is cut";
+	return r->why ? -1 : 0;
 }
 
-int unc_dump_load(const char *path, struct unc_dump **out, struct unc_error *err)
+int unc_dump_read(const char *name, const char *text, size_t size, const struct unc_dump_like *like,
+		  struct unc_dump **out, struct unc_error *err)
+{
+	struct reader r = {.dump = unc_dump_new(), .like = like};
+	char *copy = copy_of(text, size);
+	unsigned number = 0;
+	int rc = 0;
+
+	if (!r.dump || !copy)
+		rc = unc_no_memory(err);
+	else if (read_lines(&r, copy, size, &number) < 0)
+		rc = unc_fail(err, UNC_ERR_INVALID, "%.200s:%u: %s", name, number, r.why);
+	else if (r.dump->no_memory)
+		rc = unc_no_memory(err);
+	free(copy);
+	if (rc < 0) {
+		unc_dump_free(r.dump);
+		return rc;
+	}
+	r.dump->replays = true;
+	*out = r.dump;
+	return 0;
+}
+
+int unc_dump_load(const char *path, const struct unc_dump_like *like, struct unc_dump **out,
+		  struct unc_error *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc;
-	struct unc_dump *dump;
 	struct stat st;
 	size_t size;
 	char *text;
@@ -380,16 +523,17 @@ int unc_dump_load(const char *path, struct unc_dump **out, struct unc_error *err
 	}
 	if ((rc = unc_fs_rest(fd, path, MOST_BYTES, &text, &size, err)) < 0)
 		return rc;
-	dump = unc_dump_new();
-	rc = dump ? read_all(dump, path, text, size, err) : unc_no_memory(err);
+	if (strncmp(text, head, sizeof(head) - 1) != 0 || text[sizeof(head) - 1] != '\n')
+		rc = unc_fail(err, UNC_ERR_NOT_FOUND,
+			      "root '%.200s' is neither a directory nor a machine of 'uncore "
+			      "gather'%s",
+			      path,
+			      strncmp(text, "libuncore-dump", 14) == 0 ||
+					      strncmp(text, "uncore machine ", 15) == 0
+				      ? ", but one of another version: gather it again"
+				      : "");
+	else
+		rc = unc_dump_read(path, text, size, like, out, err);
 	free(text);
-	if (rc == 0 && dump->no_memory)
-		rc = unc_no_memory(err);
-	if (rc < 0) {
-		unc_dump_free(dump);
-		return rc;
-	}
-	dump->replays = true;
-	*out = dump;
-	return 0;
+	return rc;
 }

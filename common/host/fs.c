@@ -38,7 +38,7 @@ int unc_fs_open(const char *root, struct unc_fs **out, struct unc_error *err)
 		continue;
 	if (n >= sizeof(fs->prefix))
 		return unc_fail(err, UNC_ERR_RANGE, "the path of the root is too long");
-	if (n && (rc = unc_dump_load(root, &dump, err)) < 0)
+	if (n && (rc = unc_dump_load(root, NULL, &dump, err)) < 0)
 		return rc;
 	fs = calloc(1, sizeof(*fs));
 	if (!fs) {
@@ -209,6 +209,30 @@ int unc_fs_regular(const struct unc_fs *fs, const char *format, ...)
 	return rc < 0 ? rc : open_file(fs, path, O_RDONLY, true);
 }
 
+/* A file of a dump, of which no descriptor is needed; NULL, and errno. */
+static const struct unc_dump_entry *file_again(const struct unc_fs *fs, const char *name)
+{
+	const struct unc_dump_entry *entry = unc_dump_find(fs->dump, name);
+
+	errno = !entry ? ENOENT : entry->kind == UNC_DUMP_FILE ? entry->error[0] : UNC_FS_IRREGULAR;
+	return errno ? NULL : entry;
+}
+
+static int text_again(const struct unc_fs *fs, const char *path, char *buf, size_t size)
+{
+	const struct unc_dump_entry *entry = file_again(fs, path + strlen(fs->prefix));
+	size_t n;
+
+	if (!entry)
+		return unc_fs_error(errno);
+	n = entry->size < size - 1 ? entry->size : size - 1;
+	if (n)
+		memcpy(buf, entry->data, n);
+	n -= n && buf[n - 1] == '\n';
+	buf[n] = '\0';
+	return 0;
+}
+
 int unc_fs_text(const struct unc_fs *fs, char *buf, size_t size, const char *format, ...)
 {
 	char path[PATH_MAX];
@@ -219,6 +243,8 @@ int unc_fs_text(const struct unc_fs *fs, char *buf, size_t size, const char *for
 	PATH_OF(rc, fs, path, sizeof(path), format);
 	if (rc < 0)
 		return rc;
+	if (fs && fs->dump && fs->dump->replays)
+		return text_again(fs, path, buf, size);
 	fd = open_file(fs, path, O_RDONLY, true);
 	if (fd < 0)
 		return fd;
@@ -231,6 +257,24 @@ int unc_fs_text(const struct unc_fs *fs, char *buf, size_t size, const char *for
 	buf[n] = '\0';
 	errno = saved;
 	return got < 0 ? unc_fs_error(saved) : 0;
+}
+
+int unc_fs_whole(const struct unc_fs *fs, const char *path, size_t most, char **text, size_t *size,
+		 struct unc_error *err)
+{
+	int fd = fs->dump && fs->dump->replays ? -1 : unc_fs_regular(fs, "%s", path);
+	const struct unc_dump_entry *entry;
+
+	if (!fs->dump || !fs->dump->replays)
+		return fd < 0 ? fd : unc_fs_rest(fd, path, most, text, size, err);
+	if (!(entry = file_again(fs, path)))
+		return unc_fs_error(errno);
+	*size = entry->size;
+	if (!(*text = calloc(1, *size + 1)))
+		return unc_no_memory(err);
+	if (*size)
+		memcpy(*text, entry->data, *size);
+	return 0;
 }
 
 bool unc_fs_exists(const struct unc_fs *fs, const char *format, ...)
@@ -399,6 +443,21 @@ static int transfer(const struct unc_fs *fs, int fd, bool write, void *buf, size
 		unc_dump_note(dump, device, write, buf, size, offset, rc);
 	pthread_mutex_unlock(&dump->lock);
 	return rc;
+}
+
+uint64_t unc_fs_size(const struct unc_fs *fs, int fd)
+{
+	struct unc_dump *dump = fs->dump;
+	uint64_t size = 0;
+	struct stat st;
+
+	if (!dump || !dump->replays)
+		return fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0;
+	pthread_mutex_lock(&dump->lock);
+	if ((size_t)fd < dump->n_fd && dump->of_fd[fd])
+		size = dump->of_fd[fd]->size;
+	pthread_mutex_unlock(&dump->lock);
+	return size;
 }
 
 int unc_fs_read_at(const struct unc_fs *fs, int fd, void *buf, size_t size, uint64_t offset)

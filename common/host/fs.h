@@ -87,6 +87,11 @@ int unc_fs_asked(const struct unc_fs *, uint64_t number, int rc);
  * `most`; UNC_ERR_MEMORY. */
 int unc_fs_rest(int fd, const char *path, size_t most, char **text, size_t *size,
 		struct unc_error *err);
+/* A whole file of the root, as unc_fs_rest(); where it cannot be opened errno has the reason, and err nothing. */
+int unc_fs_whole(const struct unc_fs *, const char *path, size_t most, char **text, size_t *size,
+		 struct unc_error *err);
+/* How many bytes an open file of the root has; where a dump stands for it, what that says. */
+uint64_t unc_fs_size(const struct unc_fs *, int fd);
 /* As read(2), where interruptions are no failure. */
 ssize_t unc_read_more(int fd, void *buf, size_t size);
 /* Whether a call that failed so is worth another try; *tries counts them, from 0. */

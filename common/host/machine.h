@@ -14,8 +14,8 @@
 #include "base/error.h"
 
 struct unc_access_methods;
-struct unc_bus;
 struct unc_fs;
+struct unc_instances;
 struct unc_machine;
 struct unc_table;
 struct unc_topology;
@@ -44,9 +44,8 @@ struct unc_machine_events {
 struct unc_machine_methods {
 	/* The ways to its registers, in the order in which they are tried; NULL ends the list. */
 	const struct unc_access_methods *const *access;
-	int (*topology)(struct unc_machine *, struct unc_topology *out, struct unc_error *err);
-	/* PCI functions and memory; the bus has its own close. */
-	int (*bus)(struct unc_machine *, struct unc_bus **out, struct unc_error *err);
+	/* NULL: nobody wants to know. The units that discovery has found, before any is tried. */
+	int (*found)(struct unc_machine *, const struct unc_instances *, struct unc_error *err);
 	/* Its time in ns, and ticks of its TSC, if that is not NULL. */
 	void (*now)(const struct unc_machine *, uint64_t *ns, uint64_t *tsc);
 	/* Lets that time pass; false where it did not. */
@@ -62,16 +61,12 @@ struct unc_machine {
 	const struct unc_machine_events *events; /* NULL: its kernel has none */
 	void *library;                           /* that they are in; NULL: this one */
 	struct unc_fs *fs;                       /* the root; stays until the machine is closed */
-	/* Where /sys tells of devices and NUMA nodes: `fs`, or files that a simulated machine makes up;
-	 * NULL: nowhere. Of nothing else. */
-	struct unc_fs *tree;
 	/* Its CPUs, of which one stands in for another of its socket that goes offline. They stay
 	 * until the machine is closed; NULL: not known yet. */
 	const struct unc_topology *top;
 	const struct unc_table *table; /* the only one that it can have; NULL: that of its CPU */
 	double tsc_hz;                 /* of its TSC; 0: has to be observed */
 	unsigned memory_speed;         /* of its DRAM, MT/s, where it has no SMBIOS; 0: not known */
-	unsigned clusters;             /* NUMA nodes of each socket where it is simulated */
 	bool fenced;                   /* registers are real: only a monitor's may be touched */
 	bool simulated;                /* to be said wherever numbers are shown */
 };

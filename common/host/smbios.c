@@ -319,17 +319,18 @@ int unc_smbios_memory(const uint8_t *table, size_t size, unsigned channels,
 int unc_smbios_read(const struct unc_fs *fs, unsigned channels, struct unc_smbios_memory *out,
 		    struct unc_error *err)
 {
-	int fd = unc_fs_regular(fs, TABLE), rc;
+	struct unc_error why = {0};
 	char *table = NULL;
 	size_t size = 0;
+	int rc = unc_fs_whole(fs, TABLE, MAX_TABLE, &table, &size, &why);
 
-	if (fd == UNC_ERR_PERMISSION)
-		return unc_fail(err, fd, TABLE " is for root only");
-	if (fd < 0)
-		return unc_fail(err, UNC_ERR_UNAVAILABLE, TABLE ": %s", unc_fs_reason(errno));
-	rc = unc_fs_rest(fd, TABLE, MAX_TABLE, &table, &size, err);
-	if (rc == 0)
-		rc = unc_smbios_memory((uint8_t *)table, size, channels, out, err);
+	if (rc == UNC_ERR_PERMISSION && !why.code)
+		return unc_fail(err, rc, TABLE " is for root only");
+	if (rc < 0)
+		return why.code ? unc_fail(err, rc, "%s", why.text)
+				: unc_fail(err, UNC_ERR_UNAVAILABLE, TABLE ": %s",
+					   unc_fs_reason(errno));
+	rc = unc_smbios_memory((uint8_t *)table, size, channels, out, err);
 	free(table);
 	return rc;
 }

@@ -19,17 +19,6 @@ struct hardware {
 	bool here;                  /* no dump: this process runs on it */
 };
 
-static int read_topology(struct unc_machine *machine, struct unc_topology *out,
-			 struct unc_error *err)
-{
-	return unc_topology_read(machine->fs, out, err);
-}
-
-static int open_bus(struct unc_machine *machine, struct unc_bus **out, struct unc_error *err)
-{
-	return unc_bus_open_system(machine->fs, out, err);
-}
-
 static void now(const struct unc_machine *machine, uint64_t *ns, uint64_t *tsc)
 {
 	struct timespec t;
@@ -58,8 +47,6 @@ static void close_machine(struct unc_machine *machine)
 
 static const struct unc_machine_methods hardware = {
 	.access = unc_access_hardware,
-	.topology = read_topology,
-	.bus = open_bus,
 	.now = now,
 	.pause = unc_machine_sleep,
 	.close = close_machine,
@@ -80,7 +67,6 @@ int unc_machine_hardware(struct unc_fs *fs, struct unc_machine **out, struct unc
 						      : told             ? &unc_events_replayed
 									 : NULL,
 					    .fs = fs,
-					    .tree = fs,
 					    .fenced = true},
 				.here = unc_fs_is_hardware(fs)};
 	*out = &hw->machine;

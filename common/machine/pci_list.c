@@ -74,13 +74,12 @@ static bool take_lines(struct unc_pci_list *list, char *text)
 bool unc_pci_list_read(const struct unc_fs *fs, struct unc_pci_list *list)
 {
 	static const char path[] = "/proc/bus/pci/devices";
-	int fd = unc_fs_regular(fs, path), rc = fd;
 	char *text;
 	size_t size;
 	bool ok;
+	int rc;
 
-	if (fd >= 0)
-		rc = unc_fs_rest(fd, path, MOST, &text, &size, NULL);
+	rc = unc_fs_whole(fs, path, MOST, &text, &size, NULL);
 	if (rc < 0)
 		return rc != UNC_ERR_MEMORY;
 	ok = take_lines(list, text);

@@ -11,7 +11,7 @@
 #include "uncore.h"
 
 /* Both sides share structs in memory: higher with each change of one of them. */
-enum { UNC_SIMULATOR_VERSION = 9 };
+enum { UNC_SIMULATOR_VERSION = 10 };
 
 struct unc_simulator {
 	unsigned version;  /* UNC_SIMULATOR_VERSION when it was built; always first */
@@ -34,7 +34,7 @@ int unc_simulator_load(const char *path, void **library, const struct unc_simula
 		       struct unc_error *err);
 
 /*
- * Opens a simulated machine, by the simulator. spec: "CPU[,option=value]...", see sim.h. node:
+ * Opens a simulated machine, by the simulator. spec: "MACHINE[,option=value]...", see sim.h. node:
  * a name; machines of different nodes do different things, where the spec lets them. tables:
  * where to look the CPU up; they stay until the machine is closed. *out: unc_machine_close().
  * Errors: UNC_ERR_INVALID, UNC_ERR_NOT_FOUND with a sentence that lists what is possible;

@@ -67,7 +67,8 @@ static void read_node(const struct unc_platform *p, struct unc_numa *node, int n
 
 	node->pub = (struct unc_node){number, -1, 0, node->reason};
 	node->cpu = -1;
-	if (unc_fs_text(p->fs, list, sizeof(list), "%s/node%d/cpulist", folder, number) < 0)
+	if (unc_fs_text(p->machine->fs, list, sizeof(list), "%s/node%d/cpulist", folder, number) <
+	    0)
 		refuse(node, "%s/node%d/cpulist cannot be read: %s", folder, number,
 		       unc_fs_reason(errno));
 	else if (!list[0])
@@ -76,21 +77,6 @@ static void read_node(const struct unc_platform *p, struct unc_numa *node, int n
 		       "is, is not known");
 	else
 		find_socket(&p->topology, node, list);
-}
-
-/* A simulated machine has no sysfs: the nodes of a socket share its CPUs in their order. */
-static void make_nodes(const struct unc_platform *p, struct unc_nodes *nodes)
-{
-	int clusters = (int)p->machine->clusters;
-
-	for (int i = 0; i < p->topology.n_sockets; i++)
-		for (int c = 0; c < clusters; c++) {
-			struct unc_numa *node = &nodes->of[nodes->n++];
-
-			node->pub = (struct unc_node){i * clusters + c, i, c, node->reason};
-			node->cpu = unc_topology_cpu(&p->topology, i, 0);
-		}
-	nodes->clusters = p->machine->clusters;
 }
 
 /* ---- clusters */
@@ -138,7 +124,7 @@ static int check_cache(const struct unc_platform *p, struct unc_nodes *nodes,
 	bool cpus[UNC_MAX_CPUS] = {false};
 	char list[4096];
 
-	if (unc_fs_text(p->fs, list, sizeof(list),
+	if (unc_fs_text(p->machine->fs, list, sizeof(list),
 			"/sys/devices/system/cpu/cpu%d/cache/index3/shared_cpu_list", a->cpu) < 0 ||
 	    !unc_cpu_list(list, cpus))
 		return unc_fail(
@@ -184,13 +170,7 @@ static int list_nodes(const struct unc_platform *p, bool online[UNC_MAX_CPUS],
 		return unc_fail(
 			why, UNC_ERR_UNAVAILABLE,
 			"NUMA nodes are not known: the platform was opened for listing only");
-	if (p->machine->simulated && !p->machine->clusters)
-		return unc_fail(
-			why, UNC_ERR_UNAVAILABLE,
-			"the kernel of the simulated machine knows no NUMA nodes (numa=off)");
-	if (p->machine->simulated)
-		return 0;
-	if (unc_fs_text(p->fs, text, sizeof(text), "%s/online", folder) < 0)
+	if (unc_fs_text(p->machine->fs, text, sizeof(text), "%s/online", folder) < 0)
 		return unc_fail(why, UNC_ERR_UNAVAILABLE,
 				"the kernel tells of no NUMA nodes: %s/online: %s", folder,
 				unc_fs_reason(errno));
@@ -203,9 +183,9 @@ static int list_nodes(const struct unc_platform *p, bool online[UNC_MAX_CPUS],
 static struct unc_nodes *read_nodes(const struct unc_platform *p)
 {
 	bool online[UNC_MAX_CPUS] = {false};
-	size_t n = p->machine->simulated ? UNC_MAX_SOCKETS * p->machine->clusters : 0;
 	struct unc_error why = {0};
 	int rc = list_nodes(p, online, &why);
+	size_t n = 0;
 
 	for (int i = 0; i < UNC_MAX_CPUS; i++)
 		n += online[i];
@@ -214,12 +194,10 @@ static struct unc_nodes *read_nodes(const struct unc_platform *p)
 	if (!nodes)
 		return NULL;
 	nodes->why = why;
-	if (rc == 0 && p->machine->simulated)
-		make_nodes(p, nodes);
 	for (int i = 0; i < UNC_MAX_CPUS && rc == 0; i++)
 		if (online[i])
 			read_node(p, &nodes->of[nodes->n++], i);
-	if (rc == 0 && !p->machine->simulated)
+	if (rc == 0)
 		find_clusters(p, nodes);
 	return nodes;
 }

@@ -249,13 +249,15 @@ static int open_machine(struct unc_platform *p, const char *order, struct unc_er
 	p->machine->top = &p->topology;
 	if (p->machine->fenced)
 		rc = unc_fence_begin(unc_access_fence(p->access), p->table, err);
-	if (rc < 0 || (rc = p->machine->methods->bus(p->machine, &bus, err)) < 0)
+	if (rc < 0 || (rc = unc_bus_open_system(p->machine->fs, &bus, err)) < 0)
 		return rc;
 	bus->gate = p->access;
 	rc = unc_discover(p->table, &p->topology, bus, note, p, &p->instances, err);
 	if (rc == 0 && p->machine->fenced)
 		rc = unc_fence_windows(p->table, &p->instances, bus, p->fs, p->access, err);
 	bus->methods->close(bus);
+	if (rc == 0 && p->machine->methods->found)
+		rc = p->machine->methods->found(p->machine, &p->instances, err);
 	if (rc == 0)
 		rc = unc_stack_allow(p->table, &p->topology, p->access, err);
 	if (rc < 0)
@@ -337,7 +339,7 @@ static int check_dies(const struct unc_table *t, const struct unc_topology *top,
 static int choose_table(struct unc_platform *p, const struct unc_options *o, struct unc_error *err)
 {
 	struct unc_error why = {0};
-	int rc, known;
+	int rc = 0, known;
 
 	p->table = &p->own;
 	if (only_listing(o))
@@ -349,7 +351,10 @@ static int choose_table(struct unc_platform *p, const struct unc_options *o, str
 		return unc_fail(err, UNC_ERR_INVALID,
 				"option cpu is %.60s, but the simulated machine is %s", o->cpu,
 				unc_tbl_str(p->table, p->table->name));
-	rc = p->machine->methods->topology(p->machine, &p->topology, &why);
+	if (p->machine->top)
+		p->topology = *p->machine->top;
+	else
+		rc = unc_topology_read(p->machine->fs, &p->topology, &why);
 	if (!p->machine->table && (rc == 0 || p->topology.n_sockets) &&
 	    (known = table_by_cpu(&p->topology, &p->own, err)) < 0)
 		return known;

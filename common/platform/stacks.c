@@ -21,7 +21,7 @@ static const char *const kinds[] = {"infiniband", "net", "nvme", "drm", "dma", "
 
 struct walk {
 	struct unc_platform *p;
-	const struct unc_fs *tree;
+	const struct unc_fs *fs;
 	const struct unc_tbl_type *type;
 	struct unc_stack_bus bus;
 	unc_device_fn fn;
@@ -50,9 +50,9 @@ static int by_kernel(const struct unc_platform *p, const struct unc_instance *un
 	unsigned domain, number;
 	int used = 0;
 
-	if (!p->machine->tree ||
+	if (!p->machine->fs ||
 	    !unc_kernel_pmu(p->table, unit->type, 0, unit->index, pmu, sizeof(pmu)) ||
-	    unc_fs_text(p->machine->tree, text, sizeof(text),
+	    unc_fs_text(p->machine->fs, text, sizeof(text),
 			"/sys/bus/event_source/devices/%s/die%d", pmu, unit->socket) < 0)
 		return UNC_ERR_NOT_FOUND;
 	if (sscanf(text, "%4x:%2x%n", &domain, &number, &used) != 2 || text[used])
@@ -77,7 +77,7 @@ static int by_registers(const struct unc_platform *p, const struct unc_instance 
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"the root bus of the stack is not known: this is no machine, but a "
 				"list");
-	if ((rc = p->machine->methods->bus(p->machine, &bus, err)) < 0)
+	if ((rc = unc_bus_open_system(p->machine->fs, &bus, err)) < 0)
 		return rc;
 	bus->gate = p->access;
 	rc = unc_stack_by_registers(p->table, &p->topology, bus, &p->instances, unit, out, &why);
@@ -155,7 +155,7 @@ static bool is_of_chipset(const struct walk *w, const char *address)
 	char text[16] = "";
 
 	return has_chipset(w) &&
-	       unc_fs_text(w->tree, text, sizeof(text), "%s/%s/class", functions, address) == 0 &&
+	       unc_fs_text(w->fs, text, sizeof(text), "%s/%s/class", functions, address) == 0 &&
 	       (strncmp(text, "0x0106", 6) == 0 || strncmp(text, "0x0107", 6) == 0 ||
 		strncmp(text, "0x02", 4) == 0 || strncmp(text, "0x03", 4) == 0 ||
 		strncmp(text, "0x0c03", 6) == 0);
@@ -218,11 +218,11 @@ static const struct unc_tbl_endpoint *endpoint_of(const struct walk *w, const ch
 	char physical[32];
 	unsigned id;
 
-	if (physical_of(w->tree, address, physical))
+	if (physical_of(w->fs, address, physical))
 		address = physical;
-	if (number_in(w->tree, address, "vendor") != 0x8086)
+	if (number_in(w->fs, address, "vendor") != 0x8086)
 		return NULL;
-	id = number_in(w->tree, address, "device");
+	id = number_in(w->fs, address, "device");
 	while ((row = UNC_NEXT(w->p->table, endpoint, w->type->endpoints, row)))
 		if (row->id == id && row->bus == behind &&
 		    (!row->chip || (w->bus.map && w->bus.map->chip == row->chip)))
@@ -302,10 +302,10 @@ static void find_link(const struct walk *w, const char *way, struct unc_device *
 	unsigned lanes;
 
 	find_root_port(way, port);
-	if (unc_fs_text(w->tree, speed, sizeof(speed), "%s/%s/current_link_speed", functions,
-			port) < 0 ||
-	    unc_fs_text(w->tree, width, sizeof(width), "%s/%s/current_link_width", functions,
-			port) < 0)
+	if (unc_fs_text(w->fs, speed, sizeof(speed), "%s/%s/current_link_speed", functions, port) <
+		    0 ||
+	    unc_fs_text(w->fs, width, sizeof(width), "%s/%s/current_link_width", functions, port) <
+		    0)
 		return;
 	transfers = strtod(speed, NULL); /* "32.0 GT/s PCIe" */
 	lanes = (unsigned)strtoul(width, NULL, 10);
@@ -321,18 +321,18 @@ static int tell(const struct walk *w, const char *address)
 	struct unc_device device = {.size = sizeof(device), .address = address};
 	char link[4096], names[256] = "", model[160], physical[32] = "", lanes[32] = "";
 
-	if (!unc_fs_link(w->tree, link, sizeof(link), "%s/%s", functions, address) ||
-	    !find_ports(w, link, &device.ports) || is_bridge(w->tree, address))
+	if (!unc_fs_link(w->fs, link, sizeof(link), "%s/%s", functions, address) ||
+	    !find_ports(w, link, &device.ports) || is_bridge(w->fs, address))
 		return 0;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		add_names(w->tree, address, kinds[i], names, sizeof(names));
+		add_names(w->fs, address, kinds[i], names, sizeof(names));
 	/* A dump has no names: those of this system serve. */
 	pthread_mutex_lock(&w->p->lock);
-	unc_pci_name_of(&w->p->pci_names, unc_fs_replayed(w->tree) ? NULL : w->tree,
-			number_in(w->tree, address, "vendor"),
-			number_in(w->tree, address, "device"), model, sizeof(model));
+	unc_pci_name_of(&w->p->pci_names, unc_fs_replayed(w->fs) ? NULL : w->fs,
+			number_in(w->fs, address, "vendor"), number_in(w->fs, address, "device"),
+			model, sizeof(model));
 	pthread_mutex_unlock(&w->p->lock);
-	physical_of(w->tree, address, physical);
+	physical_of(w->fs, address, physical);
 	device.port = device.ports ? __builtin_ctz(device.ports) : -1;
 	device.names = names;
 	device.model = model;
@@ -352,7 +352,7 @@ static int compare_names(const void *a, const void *b)
 int unc_unit_devices(struct unc_platform *p, const struct unc_unit *unit, unc_device_fn fn,
 		     void *user)
 {
-	struct walk w = {.p = p, .tree = p->machine->tree, .fn = fn, .user = user};
+	struct walk w = {.p = p, .fs = p->machine->fs, .fn = fn, .user = user};
 	const struct unc_instance *of = NULL;
 	char **list;
 	size_t n = 0;
@@ -361,7 +361,7 @@ int unc_unit_devices(struct unc_platform *p, const struct unc_unit *unit, unc_de
 	if (rc < 0 || !of)
 		return rc;
 	w.type = &p->table->type[of->type];
-	list = w.tree ? unc_fs_list(w.tree, "%s", functions) : NULL;
+	list = w.fs ? unc_fs_list(w.fs, "%s", functions) : NULL;
 	if (!list)
 		return unc_platform_fail(p, unc_fs_error(errno), "%s: %s", functions,
 					 unc_fs_reason(errno));

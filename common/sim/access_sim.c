@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "access/access.h"
-#include "base/nearest.h"
-#include "base/text.h"
+#include "host/fs.h"
 #include "host/machine.h"
 #include "machine/simulator.h"
 #include "sim/sim_machine.h"
@@ -43,11 +42,15 @@ static int fail_absent(const struct unc_reg *reg, struct unc_error *err)
 
 static int prepare(struct unc_backend *backend, struct unc_reg_op *op, struct unc_error *err)
 {
-	void *reg = unc_sim_find(backend->sim, &op->reg);
+	struct sim_reg *reg = unc_sim_find(backend->sim, &op->reg);
+	const bool write = op->kind == UNC_OP_WRITE;
 
-	if (backend->sim->options.rights > SIM_RIGHTS_ALL)
-		return unc_fail(err, UNC_ERR_PERMISSION,
-				"registers of the simulated machine: permission denied");
+	if (reg && reg->file && reg->file->error[write]) {
+		op->errno_value = reg->file->error[write];
+		return unc_fail(err, unc_fs_error(op->errno_value),
+				"/%s of the simulated machine cannot be %s: %s", reg->file->path,
+				write ? "written" : "read", unc_fs_reason(op->errno_value));
+	}
 	if (!reg) {
 		op->errno_value = EIO; /* it faults */
 		return fail_absent(&op->reg, err);
@@ -75,18 +78,10 @@ static const struct unc_access_methods *const access_list[] = {&simulated_access
 
 /* ---- the machine */
 
-static int topology(struct unc_machine *machine, struct unc_topology *out, struct unc_error *err)
+static int found(struct unc_machine *machine, const struct unc_instances *units,
+		 struct unc_error *err)
 {
-	(void)err;
-	unc_sim_topology(unc_machine_sim(machine), out);
-	return 0;
-}
-
-static int bus(struct unc_machine *machine, struct unc_bus **out, struct unc_error *err)
-{
-	(void)err;
-	*out = &unc_machine_sim(machine)->bus.bus;
-	return 0;
+	return unc_sim_build(unc_machine_sim(machine), units, err);
 }
 
 static void now(const struct unc_machine *machine, uint64_t *ns, uint64_t *tsc)
@@ -116,82 +111,29 @@ static void close_machine(struct unc_machine *machine)
 
 static const struct unc_machine_methods methods = {
 	.access = access_list,
-	.topology = topology,
-	.bus = bus,
+	.found = found,
 	.now = now,
 	.pause = pause_sim,
 	.close = close_machine,
 };
 
-const struct unc_workload *unc_sim_workload(const struct unc_table *table,
-					    struct unc_workload *built)
+static int build(struct unc_sim *sim, const char *node, const struct unc_table *const *tables,
+		 size_t n, struct unc_error *err)
 {
-	for (size_t i = 0; unc_workload_built(i, built); i++)
-		if (built->id == table->id)
-			return built;
-	return NULL;
-}
+	char *next = NULL, *word = strtok_r(sim->text, ",", &next);
+	int rc = unc_sim_options(sim, &next, node, err);
 
-static int find_table(struct unc_sim *sim, const char *cpu, const struct unc_table *const *tables,
-		      size_t n, struct unc_error *err)
-{
-	char list[400], near[80];
-	struct unc_buf names = UNC_BUF(list);
-	struct unc_nearest nearest;
-
-	unc_nearest_start(&nearest, cpu);
-	for (size_t i = 0; i < n; i++) {
-		const char *name = unc_tbl_str(tables[i], tables[i]->name);
-
-		unc_put_word(&names, name);
-		unc_nearest_try_short(&nearest, name);
-		if (!unc_cpu_is(tables[i], cpu))
-			continue;
-		sim->table_of = *tables[i];
-		sim->table = &sim->table_of;
-		sim->work = unc_sim_workload(sim->table, &sim->work_of);
-		if (!sim->work)
-			return unc_fail(err, UNC_ERR_UNAVAILABLE,
-					"the simulator was built with other tables of %s than the "
-					"library: install both from one build",
-					name);
-		return sim->work->machine.sockets
-			       ? unc_sim_rates(sim, err)
-			       : unc_fail(err, UNC_ERR_UNAVAILABLE,
-					  "%s has no simulated machine: its tables have no "
-					  "workload.tbl, which scripts/make-workload makes",
-					  name);
-	}
-	return unc_fail(err, UNC_ERR_NOT_FOUND,
-			"there is no simulated machine '%s'%s; there are: %s", cpu,
-			unc_nearest_text(&nearest, near, sizeof(near)), list);
-}
-
-static int build(struct unc_sim *sim, char *text, const char *node,
-		 const struct unc_table *const *tables, size_t n, struct unc_error *err)
-{
-	char *next = NULL, *word = strtok_r(text, ",", &next);
-	int rc = find_table(sim, word ? word : "", tables, n, err);
-
-	if (rc == 0)
-		rc = unc_sim_options(sim, &next, node, err);
-	if (rc == 0)
-		rc = unc_sim_build(sim, err);
-	if (rc == 0)
-		rc = unc_sim_tree_build(sim, err);
-	if (rc == 0)
-		rc = unc_sim_bus_build(sim, err);
-	if (rc < 0)
+	if (rc < 0 || (rc = unc_sim_files(sim, word ? word : "", tables, n, err)) < 0 ||
+	    (rc = unc_sim_rates(sim, err)) < 0 || (rc = unc_sim_types(sim, err)) < 0)
 		return rc;
 	sim->opened = unc_sim_time(sim);
 	sim->machine = (struct unc_machine){
 		.methods = &methods,
-		.events = sim->options.kernel == SIM_KERNEL_ON ? &unc_sim_events : NULL,
-		.tree = sim->tree,
+		.fs = sim->fs,
+		.top = &sim->top,
 		.table = sim->table,
 		.tsc_hz = sim->work->machine.tsc_hz,
 		.memory_speed = (unsigned)sim->options.memory,
-		.clusters = sim->options.no_nodes ? 0 : (unsigned)sim->options.clusters,
 		.simulated = true,
 	};
 	return 0;
@@ -201,16 +143,13 @@ int unc_sim_open(const char *spec, const char *node, const struct unc_table *con
 		 size_t n, struct unc_sim **out, struct unc_error *err)
 {
 	struct unc_sim *sim = calloc(1, sizeof(*sim));
-	char *text = strdup(spec ? spec : "");
-	int rc = UNC_ERR_MEMORY;
+	int rc;
 
-	if (sim)
-		pthread_mutex_init(&sim->lock, NULL);
-	if (sim && text)
-		rc = build(sim, text, node, tables, n, err);
-	else
-		unc_fail(err, rc, "out of memory");
-	free(text);
+	if (!sim)
+		return unc_no_memory(err);
+	pthread_mutex_init(&sim->lock, NULL);
+	sim->text = strdup(spec ? spec : "");
+	rc = sim->text ? build(sim, node, tables, n, err) : unc_no_memory(err);
 	if (rc < 0)
 		unc_sim_close(sim);
 	else
@@ -224,9 +163,12 @@ void unc_sim_close(struct unc_sim *sim)
 		return;
 	for (size_t i = 0; sim->type && i < sim->table->n_type; i++)
 		free(sim->type[i].rate);
-	unc_sim_kernel_free(sim);
-	unc_sim_bus_free(sim);
-	unc_sim_tree_free(sim);
+	for (struct sim_plain *p = sim->plain, *next; p; p = next) {
+		next = p->next;
+		free(p);
+	}
+	unc_fs_close(sim->fs);
+	free(sim->text);
 	free(sim->rate);
 	free(sim->unit);
 	free(sim->type);

@@ -1,69 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The simulated machine: what it is, its clock, its registers. See sim_machine.h for the rest. */
+/* The simulated machine: its clock, its registers. See sim_machine.h for the rest. */
 #include "sim/sim.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "sim/sim_machine.h"
 
 static const uint64_t second = 1000000000;
-
-enum { SLICE_KB = 2560 };
-
-/* ---- what it is */
-
-/* Whether units of a type are counted one by one: those that have a slice of the cache. */
-static bool has_slices(const struct unc_table *t, const struct unc_tbl_type *type)
-{
-	for (const struct unc_tbl_present *r = NULL; (r = UNC_NEXT(t, present, type->presents, r));)
-		if (r->last || ((r->msr || r->n_offsets) && r->tells != UNC_TELLS_ALL))
-			return true;
-	return false;
-}
-
-/* KiB of the last level cache of a socket. */
-static int cache_of(const struct unc_sim *sim, int socket)
-{
-	int n = 0;
-
-	for (size_t i = 0; i < sim->n_blocks; i++)
-		n += sim->block[i].socket == socket &&
-		     has_slices(sim->table, sim->block[i].type->row) && sim->block[i].reg[0].exists;
-	return n * SLICE_KB;
-}
-
-static int lowest_stepping(const struct unc_table *t)
-{
-	return t->cpuid->steppings ? __builtin_ctz(t->cpuid->steppings) : 0;
-}
-
-void unc_sim_topology(const struct unc_sim *sim, struct unc_topology *out)
-{
-	const struct unc_tbl_machine *machine = &sim->work->machine;
-
-	*out = (struct unc_topology){.vendor = "GenuineIntel",
-				     .family = sim->table->cpuid->family,
-				     .model = machine->model,
-				     .stepping = lowest_stepping(sim->table),
-				     .n_sockets = (int)sim->options.sockets};
-	snprintf(out->model_name, sizeof(out->model_name), "%s",
-		 sim->work->strings + machine->title);
-	int cpus = unc_sim_cpus(sim);
-	for (int i = 0; i < out->n_sockets; i++)
-		out->socket[i] = (struct unc_socket){.package = i,
-						     .cpu = i * cpus,
-						     .cores = machine->cores,
-						     .cpus = cpus,
-						     .cache = cache_of(sim, i),
-						     .dies = 1,
-						     .first = i * cpus};
-	for (int i = 0; i < cpus * out->n_sockets && i < UNC_MAX_CPUS; i++) {
-		out->order[i] = (uint16_t)i;
-		out->cpu_socket[i] = (uint8_t)(i / cpus + 1);
-	}
-}
 
 /* ---- time */
 
@@ -104,13 +50,60 @@ void unc_sim_step(struct unc_sim *sim, uint64_t ns)
 
 /* ---- registers */
 
+/* Whether a monitor's register, or a half of one, is there. */
+static bool covered(const struct unc_sim *sim, const struct unc_reg *reg)
+{
+	const bool msr = reg->space == UNC_SPACE_MSR;
+
+	for (int at = msr ? 0 : -4; at < (msr ? 1 : reg->width / 8); at += 4)
+		for (unsigned width = 32; width <= 64; width += 32) {
+			struct unc_reg other = *reg;
+
+			other.address += (uint64_t)at;
+			other.width = (uint8_t)width;
+			if (at + (int)width / 8 > 0 && unc_sim_at(sim, &other))
+				return true;
+		}
+	return false;
+}
+
+/* One that is no monitor's, kept for who asks again. */
+static struct sim_reg *plain(struct unc_sim *sim, const struct unc_reg *reg)
+{
+	static const struct unc_tbl_reg row = {.width = 64, .flags = UNC_REG_RO};
+	const struct unc_dump_entry *file;
+	struct sim_plain *added;
+	uint64_t value;
+
+	for (struct sim_plain *p = sim->plain; p; p = p->next)
+		if (p->reg.reg.space == reg->space && p->reg.reg.address == reg->address &&
+		    p->reg.reg.target == reg->target && p->reg.reg.width == reg->width)
+			return &p->reg;
+	if (!unc_sim_place(sim, reg, &file, &value) || !file ||
+	    !(added = calloc(1, sizeof(*added))))
+		return NULL;
+	added->reg = (struct sim_reg){
+		.reg = *reg, .row = &row, .value = value, .file = file, .exists = true};
+	added->next = sim->plain;
+	sim->plain = added;
+	return &added->reg;
+}
+
 void *unc_sim_find(struct unc_sim *sim, const struct unc_reg *reg)
 {
 	struct unc_reg place = *reg;
+	struct sim_reg *found;
 
 	if (reg->space == UNC_SPACE_MSR)
-		place.target = reg->target / (unsigned)unc_sim_cpus(sim);
-	return unc_sim_at(sim, &place);
+		place.target = (uint32_t)unc_topology_socket(&sim->top, (int)reg->target);
+	if ((found = unc_sim_at(sim, &place)))
+		return found;
+	if (covered(sim, &place))
+		return NULL;
+	pthread_mutex_lock(&sim->lock);
+	found = plain(sim, reg);
+	pthread_mutex_unlock(&sim->lock);
+	return found;
 }
 
 uint64_t unc_sim_enter(struct unc_sim *sim)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A simulated machine: a behavioural model of the PMON blocks of one CPU
- * family behind the access interface. It counts with the wall clock, or with a
- * clock that a test steps.
+ * A simulated machine: what a machine's file says of it (host/dump.h), where the registers that tables call control,
+ * counter or status behave as those of a PMON block. It counts with the wall clock, or with a clock that a test steps.
  */
 #ifndef UNC_SIM_H
 #define UNC_SIM_H
@@ -22,7 +21,8 @@ static inline struct unc_sim *unc_machine_sim(const struct unc_machine *machine)
 }
 
 /*
- * spec: "CPU[,option=value]...", see sim_options.c. node: its name, from which load=live draws what
+ * spec: "MACHINE[,option=value]...", see sim_options.c; MACHINE is the name of a CPU, of one of the machines that are
+ * built in, or the path of a file, with a slash. node: its name, from which load=live draws what
  * differs between machines, unless seed= is given. `tables`: where to look the CPU up.
  * Errors: UNC_ERR_INVALID, UNC_ERR_NOT_FOUND with a sentence that lists what is possible.
  */
@@ -32,7 +32,6 @@ void unc_sim_close(struct unc_sim *);
 
 /* The machine of a table and the lines of its workload, in *built; NULL: those compiled in are of another table. */
 const struct unc_workload *unc_sim_workload(const struct unc_table *, struct unc_workload *built);
-void unc_sim_topology(const struct unc_sim *, struct unc_topology *out);
 
 /* Finds the register; NULL if this machine has none there (a real one would fault). */
 void *unc_sim_find(struct unc_sim *, const struct unc_reg *);

@@ -121,6 +121,10 @@ void unc_sim_reg_write(struct sim_reg *reg, uint64_t value, uint64_t now)
 {
 	struct sim_block *block = reg->block;
 
+	if (!block) {
+		reg->value = value; /* it is no monitor's */
+		return;
+	}
 	value = accepted(reg, value);
 	if ((reg->row->flags & UNC_REG_RO) || !reg->row->write_mask)
 		return;
@@ -165,7 +169,7 @@ uint64_t unc_sim_reg_read(struct sim_reg *reg, uint64_t now)
 		unc_sim_violation(reg, "is write-only and was read");
 		return 0;
 	}
-	if ((reg->row->flags & UNC_REG_FROZEN) && !block->frozen)
+	if ((reg->row->flags & UNC_REG_FROZEN) && block && !block->frozen)
 		return poison;
 	if (reg->counter && reg->counter->ctr == reg)
 		return extended(reg, unc_sim_value(reg->counter, now));
@@ -174,15 +178,14 @@ uint64_t unc_sim_reg_read(struct sim_reg *reg, uint64_t now)
 
 void unc_sim_block_init(struct sim_block *block)
 {
-	const struct unc_tbl_type *type = block->type->row;
-
 	block->weight = unc_sim_weight(block);
-	for (uint32_t i = 0; i < type->regs.n; i++)
-		block->reg[i].value = block->reg[i].row->base;
 	for (struct sim_counter *c = block->counter; c < block->counter + block->n_counters; c++) {
+		c->base = c->ctr->value & unc_ones(c->width);
 		if (block->sim->options.wrap_soon)
 			c->base = unc_ones(c->width) - 999999;
-		unc_sim_select(block, c);
+		/* Without what its control has to have it does not count, whatever that selects. */
+		if (!c->ctl || c->ctl->value || !(c->enable | c->active))
+			unc_sim_select(block, c);
 	}
 	unc_sim_block_run(block);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Builds the machine from the table: unit types, blocks, registers. */
+/* What behaves: unit types, blocks, registers of the units that were found. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,7 +57,6 @@ static int build_type(struct unc_sim *sim, const struct unc_tbl_sim_unit *unit)
 
 	type->row = &table->type[unit->type];
 	type->number = unit->type;
-	type->present = unit->present;
 	type->clock = unit->clock_hz;
 	type->link = unit->link;
 	for (const struct unc_tbl_field *f = NULL;
@@ -78,34 +77,61 @@ static int build_type(struct unc_sim *sim, const struct unc_tbl_sim_unit *unit)
 	return type_rates(sim, type);
 }
 
-/* A part of a unit: nothing of it exists where it is nowhere, or hidden. */
-struct part {
-	struct unc_reg place;
-	bool exists;
-};
-
-static void place_parts(const struct unc_sim *sim, const struct sim_block *block,
-			struct part part[UNC_MAX_PARTS])
+int unc_sim_types(struct unc_sim *sim, struct unc_error *err)
 {
-	const struct sim_type *type = block->type;
-
-	for (unsigned i = 0; i < UNC_MAX_PARTS; i++)
-		part[i].exists =
-			!unc_sim_chosen(sim, SIM_HIDDEN, type->number, i, block->index,
-					block->socket) &&
-			unc_sim_place(sim, type, i, block->index, block->socket, &part[i].place);
+	sim->type = calloc(sim->table->n_type + 1, sizeof(*sim->type));
+	if (!sim->type)
+		return unc_no_memory(err);
+	for (size_t i = 0; i < sim->work->n_sim_unit; i++)
+		if (build_type(sim, &sim->work->sim_unit[i]) < 0)
+			return unc_no_memory(err);
+	return 0;
 }
 
-static void place_reg(struct sim_reg *reg, const struct part *part)
+/* ---- registers */
+
+/* Whether what is read of it is what it holds: not where it is defined only while the unit is frozen. */
+static bool reads(const struct unc_tbl_reg *row)
+{
+	return !(row->flags & (UNC_REG_WO | UNC_REG_FROZEN));
+}
+
+static void place_reg(struct unc_sim *sim, struct sim_reg *reg, const struct unc_instance *unit)
 {
 	const struct unc_tbl_reg *row = reg->row;
+	const struct unc_place *place = &unit->part[row->part];
+	uint64_t held;
 
-	reg->exists = part->exists;
-	if (!part->exists)
+	reg->value = row->base;
+	reg->reg =
+		(struct unc_reg){.address = unc_reg_at(row, place->space, place->base, unit->index),
+				 .target = place->target,
+				 .space = place->space,
+				 .width = row->width};
+	if (!place->present || row->flags & UNC_REG_WO)
 		return;
-	reg->reg = part->place;
-	reg->reg.width = row->width;
-	reg->reg.address = unc_reg_at(row, reg->reg.space, reg->reg.address, reg->block->index);
+	reg->exists = unc_sim_place(sim, &reg->reg, &reg->file, &held);
+	if (reg->file && reads(row))
+		reg->value = held;
+	if (reg->reg.space == UNC_SPACE_MSR)
+		reg->reg.target = unit->socket;
+}
+
+/* A register that cannot be read is there if others of its part are. */
+static void place_unreadable(struct sim_block *block)
+{
+	const size_t n = block->type->row->regs.n;
+
+	for (struct sim_reg *reg = block->reg; reg < block->reg + n; reg++)
+		for (const struct sim_reg *other = block->reg;
+		     (reg->row->flags & UNC_REG_WO) && !reg->exists && other < block->reg + n;
+		     other++)
+			if (other->exists && other->row->part == reg->row->part &&
+			    !((reg->row->flags ^ other->row->flags) & UNC_REG_ABS)) {
+				reg->file = other->file;
+				reg->exists = true;
+				reg->reg.target = other->reg.target;
+			}
 }
 
 /* ---- blocks */
@@ -141,30 +167,29 @@ static void add_counter(struct unc_sim *sim, struct sim_block *block, struct sim
 	block->n_counters++;
 }
 
-static void build_block(struct unc_sim *sim, const struct sim_type *type, unsigned socket,
-			unsigned index)
+static void build_block(struct unc_sim *sim, const struct unc_instance *unit)
 {
 	const struct unc_table *table = sim->table;
+	struct sim_type *type = &sim->type[unit->type];
 	const struct unc_tbl_type *row = type->row;
 	struct sim_block *block = &sim->block[sim->n_blocks++];
-	struct part part[UNC_MAX_PARTS];
 
 	*block = (struct sim_block){
 		.type = type,
 		.sim = sim,
-		.socket = (uint16_t)socket,
-		.index = (uint16_t)index,
+		.socket = unit->socket,
+		.index = unit->index,
 		.reg = &sim->reg[sim->n_regs],
 		.counter = &sim->counter[sim->n_counters],
 	};
-	place_parts(sim, block, part);
 	for (uint32_t i = 0; i < row->regs.n; i++) {
 		struct sim_reg *reg = &sim->reg[sim->n_regs++];
 
 		reg->row = &table->reg[row->regs.first + i];
 		reg->block = block;
-		place_reg(reg, &part[reg->row->part]);
+		place_reg(sim, reg, unit);
 	}
+	place_unreadable(block);
 	for (unsigned i = row->first; i < (unsigned)row->first + row->n_counters; i++)
 		add_counter(sim, block, unc_sim_reg(block, unc_type_ctr(row, i)),
 			    unc_sim_reg(block, unc_type_ctl(row, i)), NULL, i);
@@ -173,56 +198,88 @@ static void build_block(struct unc_sim *sim, const struct sim_type *type, unsign
 		add_counter(sim, block, unc_sim_reg(block, c->ctr),
 			    c->ctl == UNC_NONE ? NULL : unc_sim_reg(block, c->ctl), c,
 			    (unsigned)(c - table->counter) - row->counters.first);
-	if (row->n_global && !sim->global[socket])
-		sim->global[socket] = block;
-	unc_sim_block_init(block);
 }
 
-static int build_blocks(struct unc_sim *sim, struct unc_error *err)
+/* Whether a unit can behave: its type has rates. */
+static bool behaves(const struct unc_sim *sim, const struct unc_instance *unit)
 {
-	size_t blocks = 0, regs = 0, counters = 0, sockets = sim->options.sockets;
-	int rc = 0;
+	return sim->type[unit->type].row != NULL;
+}
 
-	for (size_t i = 0; i < sim->table->n_type; i++) {
-		const struct sim_type *type = &sim->type[i];
-		size_t n = (size_t)unc_bits_count(&type->present) * sockets;
+static int make_room(struct unc_sim *sim, const struct unc_instances *found)
+{
+	size_t blocks = 0, regs = 0, counters = 0;
 
-		blocks += n;
-		regs += n ? n * type->row->regs.n + type->row->presents.n * sockets : 0;
-		counters += n ? n * (type->row->n_counters + type->row->counters.n) : 0;
+	for (const struct unc_instance *u = found->unit; u < found->unit + found->n; u++) {
+		const struct sim_type *type = &sim->type[u->type];
+
+		if (!behaves(sim, u))
+			continue;
+		blocks++;
+		regs += type->row->regs.n;
+		counters += type->row->n_counters + type->row->counters.n;
 	}
-	regs += sim->table->n_map * sockets;
 	sim->block = calloc(blocks + 1, sizeof(*sim->block));
 	sim->reg = calloc(regs + 1, sizeof(*sim->reg));
 	sim->counter = calloc(counters + 1, sizeof(*sim->counter));
-	if (!sim->block || !sim->reg || !sim->counter)
-		return UNC_ERR_MEMORY;
-	for (size_t i = 0; i < sim->table->n_type; i++)
-		for (unsigned socket = 0; socket < sockets; socket++)
-			for (unsigned index = 0; index < UNC_MAX_PLACES; index++)
-				if (unc_bits_has(&sim->type[i].present, index))
-					build_block(sim, &sim->type[i], socket, index);
-	/* Behind the registers of all blocks; the first of a type on a socket stands for all. */
-	for (size_t i = 0; i < sim->n_blocks && rc == 0; i++)
-		if (i == 0 || sim->block[i - 1].type != sim->block[i].type ||
-		    sim->block[i - 1].socket != sim->block[i].socket)
-			rc = unc_sim_present_msr(sim, &sim->block[i], err);
-	if (sim->options.devices)
-		unc_sim_present_maps(sim);
-	return rc;
+	sim->index = calloc(regs + 1, sizeof(struct sim_reg *));
+	return sim->block && sim->reg && sim->counter && sim->index ? 0 : UNC_ERR_MEMORY;
 }
 
-int unc_sim_build(struct unc_sim *sim, struct unc_error *err)
+/* ---- places */
+
+static int compare_place(const struct unc_reg *a, const struct unc_reg *b)
+{
+	bool of_socket = a->space != UNC_SPACE_PCI && a->space != UNC_SPACE_MMIO;
+	int order = unc_order(a->space, b->space);
+
+	order = order ? order : unc_order(a->address, b->address);
+	order = order ? order : unc_order(a->width, b->width);
+	return order || !of_socket ? order : unc_order(a->target, b->target);
+}
+
+/* Registers that units share (one address, several units) are found at the first of them. */
+static int compare_entry(const void *a, const void *b)
+{
+	const struct sim_reg *x = *(struct sim_reg *const *)a, *y = *(struct sim_reg *const *)b;
+	int order = compare_place(&x->reg, &y->reg);
+
+	return order ? order : (x > y) - (x < y);
+}
+
+struct sim_reg *unc_sim_at(const struct unc_sim *sim, const struct unc_reg *reg)
+{
+	size_t low = 0, high = sim->n_index;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (compare_place(&sim->index[middle]->reg, reg) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == sim->n_index || compare_place(&sim->index[low]->reg, reg) != 0)
+		return NULL;
+	return sim->index[low];
+}
+
+int unc_sim_build(struct unc_sim *sim, const struct unc_instances *found, struct unc_error *err)
 {
 	int rc;
 
-	sim->type = calloc(sim->table->n_type + 1, sizeof(*sim->type));
-	if (!sim->type)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	for (size_t i = 0; i < sim->work->n_sim_unit; i++)
-		if ((rc = build_type(sim, &sim->work->sim_unit[i])) < 0)
-			return unc_fail(err, rc, "out of memory");
-	if ((rc = build_blocks(sim, err)) < 0 || (rc = unc_sim_index(sim)) < 0)
-		return rc == UNC_ERR_MEMORY ? unc_fail(err, rc, "out of memory") : rc;
+	if (make_room(sim, found) < 0)
+		return unc_no_memory(err);
+	for (size_t i = 0; i < found->n; i++)
+		if (behaves(sim, &found->unit[i]))
+			build_block(sim, &found->unit[i]);
+	for (size_t i = 0; i < sim->n_regs; i++)
+		if (sim->reg[i].exists)
+			sim->index[sim->n_index++] = &sim->reg[i];
+	qsort(sim->index, sim->n_index, sizeof(struct sim_reg *), compare_entry);
+	if ((rc = unc_sim_choices(sim, err)) < 0)
+		return rc;
+	for (size_t i = 0; i < sim->n_blocks; i++) /* when all are there: some ask for others */
+		unc_sim_block_init(&sim->block[i]);
 	return 0;
 }

@@ -140,7 +140,6 @@ static bool led(const struct sim_block *block, const struct sim_counter *counter
 void unc_sim_block_run(struct sim_block *block)
 {
 	bool frozen = block->frozen || block->sim->frozen[block->socket];
-	bool idle = unc_sim_is(block, SIM_IDLE);
 
 	for (size_t i = 0; i < block->n_counters; i++) {
 		struct sim_counter *counter = &block->counter[i];
@@ -151,7 +150,7 @@ void unc_sim_block_run(struct sim_block *block)
 			unc_sim_violation(counter->ctl, "its lane is led by no event of its set");
 			counting = false;
 		}
-		counting = counting && !idle;
+		counting = counting && !block->idle;
 		for (unsigned k = 0; k < unc_sim_phases(block->sim); k++)
 			counter->rate[k] = counting ? counter->selected[k] * 1e-9 : 0;
 	}

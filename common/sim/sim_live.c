@@ -134,7 +134,7 @@ void unc_sim_spent(const struct unc_sim *sim, uint64_t now, uint64_t spent[SIM_P
 /* The place of a socket among the others in a phase: from -1 to 1, 0 on average. */
 static double rank(const struct unc_sim *sim, unsigned socket, unsigned phase)
 {
-	unsigned n = (unsigned)sim->options.sockets;
+	unsigned n = (unsigned)sim->top.n_sockets;
 	unsigned place = (socket + (unsigned)(draw(sim, FOR_SOCKET, phase) * n)) % n;
 
 	return n == 1 ? 0 : 1 - 2.0 * place / (n - 1);
@@ -157,17 +157,20 @@ double unc_sim_factor(const struct sim_block *block, unsigned phase, bool shared
 double unc_sim_weight(const struct sim_block *block)
 {
 	const struct sim_type *type = block->type;
-	unsigned n = unc_bits_count(&type->present);
+	const struct unc_sim *sim = block->sim;
 	double own = 0, sum = 0;
+	unsigned n = 0;
 
-	if (!block->sim->options.live || type->row->cpus || type->row->share > 1)
+	if (!sim->options.live || type->row->cpus || type->row->share > 1)
 		return 1;
-	for (unsigned i = 0; i < UNC_MAX_PLACES; i++)
-		if (unc_bits_has(&type->present, i)) {
-			double x = draw(block->sim, FOR_UNIT, type->number * UNC_MAX_PLACES + i);
+	for (const struct sim_block *b = sim->block; b < sim->block + sim->n_blocks; b++) {
+		double x = draw(sim, FOR_UNIT, type->number * UNC_MAX_PLACES + b->index);
 
-			sum += x;
-			own = i == block->index ? x : own;
-		}
+		if (b->type != type || b->socket != block->socket)
+			continue;
+		sum += x;
+		own = b == block ? x : own;
+		n++;
+	}
 	return 1 + 0.08 * (own - sum / n);
 }

@@ -4,20 +4,14 @@
  *
  *   access_sim.c     opening and closing, what the platform sees
  *   sim_options.c    what the text that opens it may say
- *   sim_socket.c     what each socket has on its buses
- *   sim_build.c      table -> unit types, blocks, registers
+ *   sim_files.c      the machine's files: which one, and what a place in them holds
+ *   sim_build.c      units that were found -> unit types, blocks, registers
  *   sim.c            clock, the calls of sim.h
- *   sim_place.c      where units and registers are
  *   sim_block.c      what reads and writes of a block's registers do
  *   sim_counter.c    what counters hold, and which of them run
+ *   sim_rows.c       what the lines of workload.tbl come to
  *   sim_rate.c       how fast a control value counts
  *   sim_live.c       what the machine does, over time; random numbers
- *   sim_present.c    what tells which units there are
- *   sim_bus.c        PCI functions, configuration space, physical memory
- *   sim_discovery.c  the PMON discovery table in memory
- *   sim_devices.c    PCIe stacks, their buses and devices
- *   sim_tree.c       the files of /sys that tell of devices
- *   sim_kernel.c     the events of its kernel, and sim_driver.c the driver (sim_kernel.h)
  */
 #ifndef UNC_SIM_MACHINE_H
 #define UNC_SIM_MACHINE_H
@@ -26,55 +20,28 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "host/dump.h"
 #include "host/machine.h"
 #include "sim/sim.h"
 
-enum {
-	SIM_MAX_SOCKETS = 8,
-	SIM_MAX_HIDDEN = 8,
-	SIM_PHASES = 7,
-	SIM_MAX_TABLES = 8,
-	SIM_MAX_CLUSTERS = 4
-};
+enum { SIM_MAX_IDLE = 8, SIM_PHASES = 7 };
 
 /* Words of options; 0: nothing was said, which is the first. */
 enum sim_clock { SIM_CLOCK_WALL = 1, SIM_CLOCK_STEP, SIM_CLOCK_WAIT };
-enum sim_kernels { SIM_KERNEL_OFF = 1, SIM_KERNEL_ON };
-enum sim_rights { SIM_RIGHTS_ALL = 1, SIM_RIGHTS_PERF, SIM_RIGHTS_NONE };
-enum sim_discovery {
-	SIM_DISCOVERY_OK = 1,
-	SIM_DISCOVERY_NONE,      /* no discovery device */
-	SIM_DISCOVERY_TRUNCATED, /* memory ends in the middle of the unit records */
-	SIM_DISCOVERY_GARBAGE,   /* noise where the table should be */
-	SIM_DISCOVERY_NOUPI      /* no records of types that firmware may leave out */
-};
-
-/* What becomes of chosen units: hidden, without a clock; their record reads as ones, names
- * `address`; what is wrong with them, for those who look whether that is seen. */
-enum sim_choice { SIM_HIDDEN, SIM_IDLE, SIM_UNLISTED, SIM_MISLISTED };
-
-struct sim_hidden {
-	uint16_t type;
-	int part, index, socket; /* -1: all */
-	enum sim_choice what;
-	uint64_t address;
-};
 
 /* By what the text says; sim_options.c tells what it means. */
 struct sim_options {
-	uint64_t sockets, live, seed, memory, clock, discovery, tables, frozen, wrap_soon, base,
-		kernel, clusters, cxl, devices, no_nodes, rights;
+	uint64_t sockets, live, seed, memory, clock, frozen, wrap_soon, base;
 	double load; /* constant, if not live */
 	bool seeded;
-	struct sim_hidden hidden[SIM_MAX_HIDDEN];
-	int n_hidden;
+	const char *idle[SIM_MAX_IDLE]; /* texts of units without a clock */
+	unsigned n_idle;
 };
 
 /* A unit type as the model needs it. Masks are those of the control register or of unit control. */
 struct sim_type {
 	const struct unc_tbl_type *row;
 	uint16_t number;                             /* index into table->type */
-	struct unc_bits present;                     /* which instances exist */
 	double clock;                                /* Hz */
 	uint64_t bits[UNC_N_IS];                     /* of each role, in its register */
 	const struct unc_tbl_field *field[UNC_N_IS]; /* that has the role; NULL: none */
@@ -95,9 +62,16 @@ struct sim_reg {
 	struct unc_reg reg; /* MSR: target is the socket */
 	const struct unc_tbl_reg *row;
 	struct sim_block *block;
-	struct sim_counter *counter; /* the counter that this register is, or controls */
-	uint64_t value;              /* not of counters */
-	bool exists;                 /* its part is there and visible */
+	struct sim_counter *counter;       /* the counter that this register is, or controls */
+	uint64_t value;                    /* not of counters */
+	const struct unc_dump_entry *file; /* where it is; NULL: in none */
+	bool exists;
+};
+
+/* A register that is no monitor's: it holds what the file says. */
+struct sim_plain {
+	struct sim_reg reg; /* first */
+	struct sim_plain *next;
 };
 
 /*
@@ -129,48 +103,17 @@ struct sim_block {
 	struct sim_counter *counter; /* programmable ones first */
 	size_t n_counters;
 	uint16_t socket, index;
-	double weight; /* of its traffic among the units of its socket; 1 on average */
-	bool frozen;
-	unsigned turn;   /* of the groups of the kernel's events, */
-	uint64_t turned; /* and since when, ns */
-};
-
-/* A dword of configuration space that is not a monitor's register. */
-struct sim_config {
-	uint32_t value;
-	uint16_t offset;
-	uint8_t bus, devfn;
-};
-
-/* A discovery table of a socket. */
-struct sim_memory {
-	uint64_t address;
-	uint64_t *word;
-	size_t size;   /* bytes filled */
-	size_t backed; /* bytes that can be read; zero beyond `size` */
-};
-
-struct sim_bus {
-	struct unc_bus bus; /* first: the methods get a pointer to it */
-	struct unc_sim *sim;
-	struct sim_config *config;
-	size_t n_configs;
-	bool lacks; /* functions or configuration: memory has run out */
-	struct sim_memory memory[SIM_MAX_SOCKETS * SIM_MAX_TABLES];
-};
-
-struct unc_dump;
-struct sim_event;
-
-/* Events of the simulated kernel; a descriptor is a position. */
-struct sim_kernel {
-	struct sim_event **event; /* NULL: closed */
-	size_t n;
+	double weight;     /* of its traffic among the units of its socket; 1 on average */
+	bool frozen, idle; /* idle: nothing drives its clock */
 };
 
 struct unc_sim {
-	struct unc_machine machine; /* first: its methods get a pointer to it */
-	struct unc_table table_of;  /* what it points to is the platform's */
+	struct unc_machine machine;  /* first: its methods get a pointer to it */
+	char *text;                  /* that it was opened by */
+	struct unc_fs *fs;           /* its files */
+	const struct unc_dump *dump; /* the same */
+	struct unc_topology top;
+	struct unc_table table_of; /* what it points to is the platform's */
 	const struct unc_table *table;
 	struct unc_workload work_of;
 	const struct unc_workload *work;
@@ -180,7 +123,7 @@ struct unc_sim {
 	uint64_t opened;              /* CLOCK_MONOTONIC, ns */
 	atomic_uint_fast64_t stepped; /* ns */
 	pthread_mutex_t lock;         /* everything below that changes */
-	struct sim_type *type;        /* one for each of the table's; present == 0: none here */
+	struct sim_type *type;        /* one for each of the table's; row NULL: none here */
 	struct sim_block *block;
 	size_t n_blocks;
 	struct sim_reg *reg;
@@ -189,11 +132,14 @@ struct unc_sim {
 	size_t n_counters;
 	struct sim_reg **index; /* registers that exist, by place */
 	size_t n_index;
-	struct sim_block *global[SIM_MAX_SOCKETS]; /* whose status tells of all units; NULL: none */
-	bool frozen[SIM_MAX_SOCKETS];              /* all units of the socket */
-	struct sim_bus bus;
-	struct unc_fs *tree; /* what /sys tells of devices and nodes, in memory */
-	struct sim_kernel kernel;
+	struct sim_plain *plain;
+	struct {
+		const struct unc_dump_entry *entry;
+		uint64_t key;
+		int space;
+	} file;                       /* that was asked for last */
+	bool frozen[UNC_MAX_SOCKETS]; /* all units of the socket */
+	bool cxl;                     /* it has memory behind its CXL links */
 	unsigned violations;
 	char violation[160];
 };
@@ -210,50 +156,32 @@ static inline struct sim_reg *unc_sim_reg(const struct sim_block *block, uint16_
 {
 	return &block->reg[reg - block->type->row->regs.first];
 }
-/* Logical CPUs of a socket. */
-static inline int unc_sim_cpus(const struct unc_sim *sim)
-{
-	const struct unc_tbl_machine *machine = &sim->work->machine;
-
-	return machine->cores * (machine->threads ? machine->threads : 1);
-}
-
 /* ---- sim_options.c */
 /* Takes the words "option=value" of a text that strtok_r() has begun; node: as unc_sim_open(). */
 int unc_sim_options(struct unc_sim *, char **text, const char *node, struct unc_error *err);
+/* Then those that are about sockets and units. */
+int unc_sim_choices(struct unc_sim *, struct unc_error *err);
 
 /* ---- sim_rows.c */
 /* Gives the workload its rates: what its lines come to with the table. */
 int unc_sim_rates(struct unc_sim *, struct unc_error *err);
 
-/* ---- sim_build.c */
-int unc_sim_build(struct unc_sim *, struct unc_error *err);
+/* ---- sim_files.c */
+/* Opens the files of a machine: `name` is that of a CPU or machine, or a path. */
+int unc_sim_files(struct unc_sim *, const char *name, const struct unc_table *const *tables,
+		  size_t n, struct unc_error *err);
+/* Where a register is: its file, *value what that holds, of the width that is asked for. NULL: nothing is there. Of
+ * spaces without files it is always there. MSR: target is a CPU. */
+bool unc_sim_place(struct unc_sim *, const struct unc_reg *, const struct unc_dump_entry **file,
+		   uint64_t *value);
 
-/* ---- sim_place.c */
-/* Finds the registers by their places; UNC_ERR_MEMORY. */
-int unc_sim_index(struct unc_sim *);
+/* ---- sim_build.c */
+/* Unit types, before any unit was found. */
+int unc_sim_types(struct unc_sim *, struct unc_error *err);
+/* Gives behaviour to the registers of the units. */
+int unc_sim_build(struct unc_sim *, const struct unc_instances *, struct unc_error *err);
 /* The register at a place; MSR: target is the socket. */
 struct sim_reg *unc_sim_at(const struct unc_sim *, const struct unc_reg *);
-/* A unit; NULL: there is none. */
-struct sim_block *unc_sim_block(const struct unc_sim *, unsigned type, unsigned index,
-				unsigned socket);
-/* The choice that is made for a part of a unit (index or socket -1: of all units); NULL: none. */
-const struct sim_hidden *unc_sim_chosen(const struct unc_sim *, enum sim_choice, unsigned type,
-					unsigned part, int index, int socket);
-/* Whether that choice is made for a whole unit. */
-bool unc_sim_is(const struct sim_block *, enum sim_choice);
-/* Where part `part` of an instance is: its base, encoded as in struct unc_reg. False: nowhere. */
-bool unc_sim_place(const struct unc_sim *, const struct sim_type *, unsigned part, unsigned index,
-		   unsigned socket, struct unc_reg *place);
-/* Buses of a socket. */
-unsigned unc_sim_bus_range(const struct unc_sim *);
-/* The PCI bus of a socket that holds the monitors. */
-unsigned unc_sim_bus_number(const struct unc_sim *, unsigned socket);
-/* What the configuration registers of a BAR hold, and the address that follows. */
-uint32_t unc_sim_bar_base(const struct unc_tbl_bar *, unsigned socket);
-uint32_t unc_sim_bar_element(const struct unc_tbl_bar *, unsigned element);
-uint64_t unc_sim_bar_address(const struct unc_tbl_bar *, unsigned socket, unsigned element);
-
 /* ---- sim_block.c: the lock is held; now: ns since the machine was switched on */
 uint64_t unc_sim_reg_read(struct sim_reg *, uint64_t now);
 void unc_sim_reg_write(struct sim_reg *, uint64_t value, uint64_t now);
@@ -291,43 +219,5 @@ double unc_sim_noise(const char *name, uint64_t number);
 bool unc_sim_enabled(const struct sim_block *, const struct sim_counter *);
 /* Sets raw and selected of a counter by the registers of its block. */
 void unc_sim_select(struct sim_block *, struct sim_counter *);
-
-/* ---- sim_socket.c */
-int unc_sim_bus_build(struct unc_sim *, struct unc_error *err);
-
-/* ---- sim_bus.c */
-extern const struct unc_bus_methods unc_sim_bus_methods;
-void unc_sim_bus_free(struct unc_sim *);
-/* Adds a function to a bus, if it is not there yet. That memory has run out is told at the end. */
-void unc_sim_bus_function(struct unc_sim *, unsigned bus, unsigned devfn, unsigned id,
-			  unsigned socket);
-/* Sets bits of a dword of configuration space; the same. */
-void unc_sim_bus_config(struct unc_sim *, unsigned bus, unsigned devfn, unsigned offset,
-			uint32_t value);
-
-/* ---- sim_present.c */
-/* The PCI functions that tell of the units of a type on a socket. UNC_ERR_TABLE: they cannot. */
-int unc_sim_present_bus(struct unc_sim *, size_t type, unsigned socket, struct unc_error *err);
-/* The same of the MSRs of a block's socket; room for them is behind the registers. */
-int unc_sim_present_msr(struct unc_sim *, struct sim_block *, struct unc_error *err);
-
-/* ---- sim_devices.c */
-/* Adds functions to the bus, and files. UNC_ERR_INVALID: there is no room for them. */
-int unc_sim_devices(struct unc_sim *, struct unc_dump *files, struct unc_error *err);
-
-/* ---- sim_tree.c */
-int unc_sim_tree_build(struct unc_sim *, struct unc_error *err);
-void unc_sim_tree_free(struct unc_sim *);
-
-/* The MSRs of statements `map`, still empty; the same. */
-void unc_sim_present_maps(struct unc_sim *);
-
-/* ---- sim_kernel.c */
-extern const struct unc_machine_events unc_sim_events;
-void unc_sim_kernel_free(struct unc_sim *);
-
-/* ---- sim_discovery.c */
-int unc_sim_discovery_build(struct unc_sim *, unsigned socket, unsigned number, struct sim_memory *,
-			    struct unc_error *err);
 
 #endif

@@ -60,7 +60,7 @@ static double loaded(const struct sim_block *block, const struct unc_tbl_rate *r
 {
 	double rate = row_rate(block->type, row);
 
-	if (row->cxl && !block->sim->options.cxl)
+	if (row->cxl && !block->sim->cxl)
 		return 0;
 	if (row->steady || is_clock(block->type, rate))
 		return rate;

@@ -53,7 +53,8 @@ static int add_line(struct unc_sim *sim, const struct unc_tbl_load *line, struct
 				    .cxl = line->cxl,
 				    .per_second = line->per_second,
 				    .per_clock = line->per_clock};
-	int sockets = sim->work->machine.sockets;
+	/* A machine of one socket has events of the others as well. */
+	int sockets = sim->top.n_sockets > 1 ? sim->top.n_sockets : 2;
 	struct unc_code code = {0};
 	struct unc_spec spec;
 	int rc = unc_spec_parse(t, sim->work->strings + line->event, &spec, err);

@@ -512,23 +512,17 @@ struct unc_tbl_rate {
 /* Simulated machine. */
 struct unc_tbl_sim_unit {
 	uint16_t type;
-	struct unc_bits present; /* which instances exist, on every socket */
 	double clock_hz;
 	bool link; /* the portable metrics count with it what goes between sockets: when it is opened */
 };
 
 struct unc_tbl_machine {
-	uint8_t sockets;
-	uint8_t model;
-	uint16_t cores;  /* of a socket */
-	uint8_t threads; /* of a core */
 	double tsc_hz;
-	unc_str title; /* /proc/cpuinfo "model name"; among the strings of the workload */
 };
 
 /* Belongs to one table: its rows have indexes of that one's. */
 struct unc_workload {
-	struct unc_tbl_machine machine; /* of no sockets: there is no workload.tbl */
+	struct unc_tbl_machine machine; /* of no TSC: there is no workload.tbl */
 	uint64_t id;                    /* of the table */
 	const char *strings;
 	size_t n_strings;
@@ -699,5 +693,7 @@ bool unc_cpuid_is(const struct unc_tbl_cpuid *, const char *vendor, int family, 
 bool unc_table_built(size_t index, struct unc_table *out);
 /* The workload of this number; in the simulator only. */
 bool unc_workload_built(size_t index, struct unc_workload *out);
+/* The text of a simulated machine, as `uncore gather` writes it, without remarks; NULL: there are no more. */
+const char *unc_machine_text(size_t index, const char **name, size_t *size);
 
 #endif

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads and checks folders of event tables, and compiles them: python3 scripts/tables DIR.. -o FOLDER writes
-table_data.c, the tables for the library, and sim_data.c, the workloads for the simulator, into a folder. Without -o it
+table_data.c, the tables for the library, and sim_data.c, the workloads and machines for the simulator, into a folder. Without -o it
 prints what there is."""
 import argparse
 import os
@@ -39,7 +39,7 @@ def main():
         tables, (pool, work_pool) = reader.read_folders(args.folders)
         if args.output:
             write(args.output, {'table_data.c': emit.compiled('table', tables, pool),
-                                'sim_data.c': emit.compiled('workload', tables, work_pool)})
+                                'sim_data.c': emit.compiled('workload', tables, work_pool) + emit.machines(args.folders)})
     except (TableError, OSError) as error:
         print(f'tables: {error}', file=sys.stderr)
         return 1

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables as C: arrays of all CPUs, one behind the other, and a function that gives those of one."""
+"""Tables and machines as C: arrays of all CPUs, one behind the other, and a function that gives those of one."""
+import glob
+import os
+
+from .lines import TableError
 from .rows import CLASSES, TABLE, WORKLOAD
 
 BYTES = {'B': 1, 'H': 2, 'h': 2, 'I': 4, 'i': 4, 'S': 4, 'R': 4, 'Q': 8, 'd': 8}
+MACHINE = '.machine'
 RENAMED = {'with_': 'with'}
 
 
@@ -85,6 +90,46 @@ def built(family, kinds, owners, pool):
     out.append(f'}};\n\n\tif (index >= {len(owners)})\n\t\treturn false;\n\t*out = head[index];\n')
     out += [f'\tout->{kind} = all_{kind} + first[index][{k}];\n' for k, kind in enumerate(kinds)]
     return ''.join(out)
+
+
+def machine_texts(folder):
+    """Name and lines of each simulated machine: of NAME.machine, and of each section of `variants`."""
+    for path in sorted(glob.glob(f'{folder}/*/*{MACHINE}')):
+        with open(path, encoding='latin-1') as file:
+            yield os.path.basename(path)[:-len(MACHINE)], file.read().splitlines()
+    path, name, lines = f'{folder}/variants', None, []
+    if not os.path.exists(path):
+        return
+    with open(path, encoding='latin-1') as file:
+        for line in file.read().splitlines():
+            if name is None and line.startswith('machine '):
+                name, lines = line[8:], ['uncore machine 2']
+            elif name is not None:
+                lines.append(line)
+                if line == 'end':
+                    yield name, lines
+                    name = None
+            elif line and line[0] != '#':
+                raise TableError(f'{path}: "{line}" is in no machine')
+    if name is not None:
+        raise TableError(f'{path}: machine {name} has no line "end"')
+
+
+def machines(folders):
+    """One text with all of them, behind their names, and where each is: no pointers."""
+    out, rows, at = [], [], 0
+    for name, lines in (text for folder in folders for text in machine_texts(folder)):
+        kept = [line for line in lines if line[:1] != '#']
+        size = sum(len(line) + 1 for line in kept)
+        out.append(f'"{literal(name)}\\0"\n' + ''.join(f'"{literal(line)}\\n"\n' for line in kept))
+        rows.append(f'{{{at},{at + len(name) + 1},{size}}},\n')
+        at += len(name) + 1 + size
+    return ('static const char machines[] =\n' + (''.join(out) or '""\n') + ';\n'
+            'const char *unc_machine_text(size_t index, const char **name, size_t *size)\n{\n'
+            '\tstatic const struct {\n\t\tuint32_t name, text, size;\n\t} machine[] = {\n'
+            + ''.join(rows) + f'{{0}}}};\n\tconst size_t n = {len(rows)};\n\n\tif (index >= n)\n'
+            '\t\treturn NULL;\n\t*name = machines + machine[index].name;\n\t*size = machine[index].size;\n'
+            '\treturn machines + machine[index].text;\n}\n')
 
 
 def compiled(family, tables, pool):

@@ -507,16 +507,10 @@ R(WORD, 'TEXT', NEEDED, 'a metric, or an event as the user writes it, without a 
 # ---- workload.tbl
 S(WORKLOAD, 'machine', ONCE, 'machine',
   'the simulated machine')
-C(NUMBER, 'sockets', 'machine.sockets', NEEDED | POSITIVE, 8, 0, '')
-C(NUMBER, 'cores', 'machine.cores', NEEDED | POSITIVE, 1024, 0, 'of a socket')
-C(NUMBER, 'threads', 'machine.threads', POSITIVE, 8, 1, 'of a core')
-C(NUMBER, 'model', 'machine.model', NEEDED, 255, 0, 'CPUID model')
 C(REAL, 'tsc_hz', 'machine.tsc_hz', NEEDED, 0, 0, 'of the time stamp counter')
-C(TEXT, '"TITLE"', 'machine.title', NEEDED, 0, 0, 'as /proc/cpuinfo names the model')
 S(WORKLOAD, 'unit', 0, 'unit',
-  'units of a type that the machine has')
+  'units of a type')
 C(UNIT, 'TYPE', 'sim_unit.type', NEEDED, 0, 0, '')
-C(SET, 'present', 'sim_unit.present', NEEDED, 0, 0, 'which exist, on every socket')
 C(REAL, 'clock', 'sim_unit.clock_hz', NEEDED, 0, 0, 'clocks per second')
 S(WORKLOAD, 'let', 0, 'let',
   '`let NAME = EXPRESSION`: names a number; constants and earlier names allowed')

@@ -85,7 +85,7 @@ class Reader(units.Units, control.Control, events.Events, metrics.Metrics, workl
         self.read_named('groups.tbl', GROUPS)
         self.check_group()
         self.read_named('workload.tbl', WORKLOAD)
-        if 'workload.tbl' in self.files and not self.t.machine.sockets:
+        if 'workload.tbl' in self.files and not self.t.machine.tsc_hz:
             raise TableError(f'{self.cpu}: workload.tbl has no machine line')
         if any(len(getattr(self.t, kind)) >= NONE for kind in TABLE):
             raise TableError(f'{self.cpu}: more than {NONE - 1} rows of a kind')

@@ -46,9 +46,9 @@ STRUCTS = {
     'group_item': 'text:S',
     'known': 'title:S cpuid:@cpuid',
     'load': 'event:S type:H steady cxl:B per_second per_clock:d',
-    'sim_unit': 'type:H present:2Q clock_hz:d link:B',
+    'sim_unit': 'type:H clock_hz:d link:B',
     'topology': 'ubox_id nodeid_offset map_offset buses:H devfn inherit:B',
-    'machine': 'sockets model:B cores:H threads:B tsc_hz:d title:S',
+    'machine': 'tsc_hz:d',
     # of the reader alone
     'cpu': 'steppings:Q family discovery unmapped:H',
     'place': 'base step:Q name:S space count per cpus bar optional group:B',

@@ -2,10 +2,9 @@
 """workload.tbl. Events stay text, which the simulator encodes when it is opened."""
 from .formula import Formula, evaluate
 from .lines import TableError
-from .rows import CLASSES, ones
+from .rows import CLASSES
 
 MAX_TEXT, MAX_LETS, MAX_LET = 1024, 128, 47
-PCI = 1
 
 
 def no_number(name):
@@ -39,19 +38,11 @@ class Workload:
 
     def end_machine(self):
         self.t.machine = self.w.machine
-        self.work_pool.add(self.t.machine.title)
 
     def end_unit(self):
         u = self.w.sim_unit
-        t = self.t.type[u.type]
-        if t.pool:
+        if self.t.type[u.type].pool:
             raise TableError('a view has no units of its own')
-        # Where units.tbl has no places discovery tells them, but for PCI functions: they prove by their device id, which
-        # stands there, what they are.
-        part = self.t.part[t.parts.first]
-        beyond = (u.present[0] | u.present[1] << 64) & ~ones(part.where.n)
-        if (part.where.n or part.space == PCI) and beyond:
-            raise TableError(f'present= names unit {(beyond & -beyond).bit_length() - 1}, and units.tbl has {part.where.n} places')
         if any(other.type == u.type for other in self.t.sim_unit):
             raise TableError('this unit is described twice')
         self.t.sim_unit.append(u)

@@ -6,6 +6,7 @@
  *   fuse_machine "CPU[,option=value]..." MOUNTPOINT      serves until it is unmounted
  */
 #define FUSE_USE_VERSION 31
+#include <fcntl.h>
 #include <fuse.h>
 #include <stdio.h>
 #include <string.h>
@@ -59,7 +60,7 @@ static int read_link(const char *path, char *buf, size_t size)
 static int open_file(const char *path, struct fuse_file_info *fi)
 {
 	bool mapped;
-	int rc = machine_open(machine(), path, &mapped);
+	int rc = machine_open(machine(), path, (fi->flags & O_ACCMODE) != O_RDONLY, &mapped);
 
 	fi->direct_io = rc == 0 && !mapped;
 	return rc;

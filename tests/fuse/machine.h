@@ -21,10 +21,6 @@ struct machine {
 		*narrow; /* MACHINE_WIDTH: with narrower counters; NULL: as they are */
 	struct room *room;
 	struct unc_sim *sim;
-	struct unc_bus *bus;
-	struct unc_topology top;
-	struct unc_pci_function *function;
-	size_t n_functions;
 	unsigned cpus; /* of a socket */
 	struct written *written;
 	size_t n_written;
@@ -41,7 +37,7 @@ enum kind { NONE, DIRECTORY, TEXT, MSR, CONFIG, MEMORY, LIVE, CONTROL, CLOCK, LO
 struct node {
 	enum kind kind;
 	unsigned cpu;
-	const struct unc_pci_function *function;
+	const struct unc_dump_entry *entry; /* of a device */
 	char text[1 << 15];
 };
 
@@ -59,29 +55,21 @@ typedef void machine_name_fn(void *user, const char *name);
 void machine_list(const struct machine *, const char *path, machine_name_fn *each, void *user);
 int machine_link(const struct machine *, const char *path, char *buf, size_t size);
 /* *mapped: it is memory, which can be mapped. */
-int machine_open(struct machine *, const char *path, bool *mapped);
+int machine_open(struct machine *, const char *path, bool write, bool *mapped);
 void machine_close(struct machine *, const char *path);
 /* How many bytes. */
 int machine_read(struct machine *, const char *path, char *buf, size_t size, uint64_t offset);
 int machine_write(struct machine *, const char *path, const char *buf, size_t size,
 		  uint64_t offset);
 
-/* machine_text.c: what a kernel writes of it. Logical CPUs of all sockets. */
+/* machine_text.c: what its files say, but for those of MSRs. Logical CPUs of all sockets. */
 unsigned machine_cpus(const struct machine *);
-/* /proc/cpuinfo */
-void machine_cpuinfo(const struct machine *, char *buf, size_t size);
-/* /proc/iomem */
-void machine_iomem(const struct machine *, char *buf, size_t size);
-/* The text of a file of a CPU below /sys; false: there is no such file. */
-bool machine_cpu_text(const struct machine *, const char *path, struct node *);
-/* A file of a PCI function. */
-bool machine_pci_file(const struct machine *, const char *path, struct node *);
+/* False: there is no such file. */
+bool machine_file(const struct machine *, const char *path, struct node *);
+/* The names in a folder; NULL: it is none. */
+char **machine_names(const struct machine *, const char *path);
 
-/* machine_tree.c: what /sys tells of devices; false: nothing. Of a folder the names, or NULL. */
-bool machine_tree(const struct machine *, const char *path, struct node *);
-char **machine_tree_list(const struct machine *, const char *path);
-
-/* machine_left.c: a register is about to be written. */
+/* A register is about to be written. */
 void machine_remember(struct machine *, const char *path, uint64_t offset, void *reg);
 void machine_forget(struct machine *);
 /* What /left reads as. */

@@ -24,51 +24,10 @@
 #include <string.h>
 
 #include "../built.h"
+#include "../sim_units.h"
 #include "machine.h"
 
 /* ---- paths */
-
-static const char *const directories[] = {
-	"/",
-	"/proc",
-	"/sys",
-	"/sys/devices",
-	"/sys/devices/system",
-	"/sys/devices/system/cpu",
-	"/sys/devices/system/node",
-	"/sys/bus",
-	"/sys/bus/pci",
-	"/sys/bus/pci/devices",
-	"/dev",
-	"/dev/cpu",
-	NULL,
-};
-
-static bool is_directory(const struct machine *m, const char *path)
-{
-	char probe[512];
-	struct node node = {0};
-	unsigned cpu;
-	int used = 0;
-
-	for (size_t i = 0; directories[i]; i++)
-		if (strcmp(path, directories[i]) == 0)
-			return true;
-	if (room_text_below(m->room, path))
-		return true;
-	if ((sscanf(path, "/dev/cpu/%u%n", &cpu, &used) == 1 && !path[used]) ||
-	    (sscanf(path, "/sys/devices/system/cpu/cpu%u%n", &cpu, &used) == 1 && !path[used]) ||
-	    (sscanf(path, "/sys/devices/system/cpu/cpu%u/topology%n", &cpu, &used) == 1 && used &&
-	     !path[used]))
-		return cpu < machine_cpus(m);
-	if (sscanf(path, "/sys/devices/system/node/node%u%n", &cpu, &used) == 1 && !path[used])
-		return cpu < m->sim->machine.clusters * (unsigned)m->top.n_sockets;
-	if (sscanf(path, "/sys/devices/system/cpu/cpu%u/cache%n", &cpu, &used) == 1 && used &&
-	    (!path[used] || strcmp(path + used, "/index3") == 0))
-		return cpu < machine_cpus(m);
-	snprintf(probe, sizeof(probe), "%s/config", path);
-	return machine_pci_file(m, probe, &node);
-}
 
 /* The files beside those of a kernel. */
 static bool room_file(const struct machine *m, const char *path, struct node *node)
@@ -109,18 +68,13 @@ static int find_node(const struct machine *m, const char *path, struct node *nod
 		return -ENOENT;
 	if (text)
 		snprintf(node->text, sizeof(node->text), "%s", text);
-	else if (is_directory(m, path))
-		node->kind = DIRECTORY;
-	else if (strcmp(path, "/proc/cpuinfo") == 0)
-		machine_cpuinfo(m, node->text, sizeof(node->text));
-	else if (strcmp(path, "/proc/iomem") == 0)
-		machine_iomem(m, node->text, sizeof(node->text));
-	else if (strcmp(path, "/dev/mem") == 0)
-		node->kind = MEMORY;
 	else if (sscanf(path, "/dev/cpu/%u/msr%n", &node->cpu, &used) == 1 && used && !path[used])
 		node->kind = node->cpu < machine_cpus(m) ? MSR : NONE;
-	else if (!machine_cpu_text(m, path, node) && !machine_pci_file(m, path, node) &&
-		 !machine_tree(m, path, node))
+	else if (strcmp(path, "/") == 0 || room_text_below(m->room, path))
+		node->kind = DIRECTORY;
+	else if (sscanf(path, "/dev/cpu/%u%n", &node->cpu, &used) == 1 && used && !path[used])
+		node->kind = node->cpu < machine_cpus(m) ? DIRECTORY : NONE;
+	else if (!machine_file(m, path, node))
 		node->kind = NONE;
 	if (node->kind == MSR && room_offline(m->room, node->cpu))
 		return -ENXIO;
@@ -182,24 +136,14 @@ int machine_stat(struct machine *m, const char *path, struct stat *st)
 
 void machine_list(const struct machine *m, const char *path, machine_name_fn *each, void *user)
 {
-	char name[600], **tree = machine_tree_list(m, path);
+	char name[600], **names = machine_names(m, path);
 
-	for (char **entry = tree; entry && *entry; entry++) {
+	for (char **entry = names; entry && *entry; entry++) {
 		snprintf(name, sizeof(name), "%.290s/%.290s", path, *entry);
 		if (!room_hidden(m->room, name))
 			each(user, *entry);
 	}
-	free(tree);
-	if (strcmp(path, "/sys/bus/pci/devices") != 0)
-		return; /* the others are reached by name */
-	for (size_t i = 0; i < m->n_functions; i++) {
-		const struct unc_pci_function *f = &m->function[i];
-
-		snprintf(name, sizeof(name), "/sys/bus/pci/devices/%04x:%02x:%02x.%x", f->domain,
-			 f->bus, f->devfn >> 3, f->devfn & 7u);
-		if (!room_hidden(m->room, name))
-			each(user, strrchr(name, '/') + 1);
-	}
+	free(names);
 }
 
 int machine_link(const struct machine *m, const char *path, char *buf, size_t size)
@@ -214,12 +158,27 @@ int machine_link(const struct machine *m, const char *path, char *buf, size_t si
 	return rc;
 }
 
-int machine_open(struct machine *m, const char *path, bool *mapped)
+/* Why a device of the machine's file cannot be opened; the MSRs of a socket are one file there. */
+static int refused(const struct machine *m, const struct node *node, bool write)
+{
+	const struct unc_dump_entry *entry = node->entry;
+	char path[40];
+
+	for (unsigned i = 0; node->kind == MSR && !entry && i < m->cpus; i++) {
+		snprintf(path, sizeof(path), "dev/cpu/%u/msr", node->cpu / m->cpus * m->cpus + i);
+		entry = unc_dump_find(m->sim->dump, path);
+	}
+	return entry ? -entry->error[write] : 0;
+}
+
+int machine_open(struct machine *m, const char *path, bool write, bool *mapped)
 {
 	struct room_access access = {.op = ROOM_OPEN, .path = path};
 	struct node node;
 	int rc = find_node(m, path, &node);
 
+	if (rc == 0)
+		rc = refused(m, &node, write);
 	if (rc == 0)
 		rc = meet(m, &access);
 	if (rc == 0)
@@ -265,11 +224,58 @@ static int read_msr(struct machine *m, const struct node *node, const char *path
 	return 8;
 }
 
-static int read_config(const struct machine *m, const struct node *node, const char *path,
-		       char *buf, size_t size, uint64_t offset)
+/* The monitor's register that has a dword of configuration space or memory, from its bit *shift on; NULL: there is none. */
+static struct sim_reg *register_of(const struct machine *m, int space, uint64_t address,
+				   unsigned *shift)
 {
-	uint64_t end = room_size(m->room, path, 4096);
-	uint32_t dword = 0;
+	static const struct {
+		uint8_t width, below;
+	} shape[] = {{32, 0}, {64, 0}, {64, 4}};
+	struct sim_reg *found = NULL;
+
+	for (size_t i = 0; !found && i < sizeof(shape) / sizeof(shape[0]); i++) {
+		const struct unc_reg reg = {.address = address - shape[i].below,
+					    .space = (uint8_t)space,
+					    .width = shape[i].width};
+
+		found = unc_sim_at(m->sim, &reg);
+		*shift = 8u * shape[i].below;
+	}
+	return found;
+}
+
+/* A dword of configuration space or memory: of a register as it is now, else what the file says. */
+static bool dword(struct machine *m, int space, uint64_t address,
+		  const struct unc_dump_entry *entry, uint32_t *value)
+{
+	unsigned shift;
+	struct sim_reg *reg = register_of(m, space, address, &shift);
+	const struct unc_dump_value *v;
+
+	if (reg) {
+		*value = (uint32_t)(unc_sim_read(m->sim, reg) >> shift);
+		return true;
+	}
+	v = unc_dump_at(entry, space == UNC_SPACE_PCI ? UNC_PCI_OFFSET(address) : address);
+	*value = v && !v->error ? (uint32_t)v->first : 0;
+	return v && !v->error;
+}
+
+/* The function that a file is of, UNC_PCI(). */
+static uint64_t function_of(const struct unc_dump_entry *entry)
+{
+	unsigned domain = 0, bus = 0, device = 0, function = 0;
+
+	(void)sscanf(entry->path, "sys/bus/pci/devices/%x:%x:%x.%x", &domain, &bus, &device,
+		     &function);
+	return UNC_PCI(domain, bus, UNC_DEVFN(device, function), 0);
+}
+
+static int read_config(struct machine *m, const struct node *node, const char *path, char *buf,
+		       size_t size, uint64_t offset)
+{
+	const uint64_t end = room_size(m->room, path, node->entry->size ? node->entry->size : 4096);
+	uint32_t word = 0;
 
 	for (size_t n = 0; n < size; n++) {
 		unsigned at = (unsigned)(offset + n);
@@ -279,27 +285,38 @@ static int read_config(const struct machine *m, const struct node *node, const c
 			return (int)n;
 		if (n && !(at & 3))
 			room_pass(m->room); /* the kernel reads dword by dword */
-		if ((n == 0 || !(at & 3)) &&
-		    m->bus->methods->config(m->bus, node->function, at & ~3u, &dword, NULL) < 0)
-			dword = 0;
-		value = dword;
+		if (n == 0 || !(at & 3))
+			(void)dword(m, UNC_SPACE_PCI, function_of(node->entry) + (at & ~3u),
+				    node->entry, &word);
+		value = word;
 		(void)room_value(m->room, path, at & ~3u, &value);
 		buf[n] = (char)(value >> 8 * (at & 3));
 	}
 	return (int)size;
 }
 
-static int read_memory(const struct machine *m, const char *path, char *buf, size_t size,
+/* 8 bytes; of which nobody answers are all ones. */
+static uint64_t memory_word(struct machine *m, uint64_t address)
+{
+	const struct unc_dump_entry *memory = unc_dump_find(m->sim->dump, "dev/mem");
+	uint32_t low = 0, high = 0;
+	bool any = memory && dword(m, UNC_SPACE_MMIO, address, memory, &low);
+
+	any |= memory && dword(m, UNC_SPACE_MMIO, address + 4, memory, &high);
+	return any ? low | (uint64_t)high << 32 : UINT64_MAX;
+}
+
+static int read_memory(struct machine *m, const char *path, char *buf, size_t size,
 		       uint64_t address)
 {
-	uint64_t value;
+	for (size_t n = 0; n < size;) {
+		const uint64_t at = (address + n) & ~(uint64_t)7, skip = (address + n) & 7;
+		const size_t part = size - n < 8 - skip ? size - n : (size_t)(8 - skip);
+		uint64_t value = memory_word(m, at);
 
-	memset(buf, 0xff, size); /* what nobody answers */
-	for (size_t n = 0, part; n < size; n += part) {
-		part = size - n < 8 ? size - n : 8;
-		(void)m->bus->methods->memory(m->bus, address + n, buf + n, part, NULL);
-		if (room_value(m->room, path, address + n, &value))
-			memcpy(buf + n, &value, part);
+		(void)room_value(m->room, path, at, &value);
+		memcpy(buf + n, (const char *)&value + skip, part);
+		n += part;
 	}
 	return (int)size;
 }
@@ -365,29 +382,17 @@ int machine_read(struct machine *m, const char *path, char *buf, size_t size, ui
 static int write_config(struct machine *m, const struct node *node, const char *path,
 			uint32_t value, unsigned offset)
 {
-	const struct unc_pci_function *f = node->function;
-	struct unc_reg reg = {.address = UNC_PCI(f->domain, f->bus, f->devfn, offset),
-			      .space = UNC_SPACE_PCI,
-			      .width = 32};
-	void *found = unc_sim_find(m->sim, &reg);
-	unsigned shift = 0;
+	unsigned shift;
+	struct sim_reg *reg =
+		register_of(m, UNC_SPACE_PCI, function_of(node->entry) + offset, &shift);
+	uint64_t keep = 0;
 
-	if (found) {
-		machine_remember(m, path, offset, found);
-		unc_sim_write(m->sim, found, value);
-		return 0;
-	}
-	reg.width = 64;
-	if (!(found = unc_sim_find(m->sim, &reg))) {
-		reg.address -= 4;
-		shift = 32;
-		found = unc_sim_find(m->sim, &reg);
-	}
-	if (!found)
+	if (!reg)
 		return -EIO;
-	machine_remember(m, path, offset, found);
-	uint64_t keep = unc_sim_read(m->sim, found) & ~((uint64_t)UINT32_MAX << shift);
-	unc_sim_write(m->sim, found, keep | (uint64_t)value << shift);
+	machine_remember(m, path, offset, reg);
+	if (reg->reg.width == 64)
+		keep = unc_sim_read(m->sim, reg) & ~((uint64_t)UINT32_MAX << shift);
+	unc_sim_write(m->sim, reg, keep | (uint64_t)value << shift);
 	return 0;
 }
 
@@ -396,7 +401,7 @@ static int write_memory(struct machine *m, const char *path, uint64_t value, siz
 {
 	struct unc_reg reg = {
 		.address = address, .space = UNC_SPACE_MMIO, .width = (uint8_t)(8 * size)};
-	void *found = size == 4 || size == 8 ? unc_sim_find(m->sim, &reg) : NULL;
+	struct sim_reg *found = size == 4 || size == 8 ? unc_sim_at(m->sim, &reg) : NULL;
 
 	if (!found)
 		return -EIO;
@@ -464,6 +469,60 @@ int machine_write(struct machine *m, const char *path, const char *buf, size_t s
 	return rc;
 }
 
+/* ---- registers that were written, and what they held before */
+
+void machine_remember(struct machine *m, const char *path, uint64_t offset, void *reg)
+{
+	const struct sim_reg *known = reg;
+	struct written *more;
+
+	if (known->counter && known->counter->ctr == known) /* it counts */
+		return;
+	for (size_t i = 0; i < m->n_written; i++)
+		if (m->written[i].reg == reg)
+			return;
+	more = realloc(m->written, (m->n_written + 1) * sizeof(*more));
+	if (!more)
+		abort();
+	m->written = more;
+	more[m->n_written++] = (struct written){.reg = reg,
+						.path = strdup(path),
+						.offset = offset,
+						.before = unc_sim_read(m->sim, reg)};
+}
+
+void machine_forget(struct machine *m)
+{
+	for (size_t i = 0; i < m->n_written; i++)
+		free(m->written[i].path);
+	free(m->written);
+	free(m->left);
+	m->written = NULL;
+	m->left = NULL;
+	m->n_written = 0;
+}
+
+const char *machine_left(struct machine *m, size_t *size)
+{
+	enum { LINE = 200 };
+	char *text = realloc(m->left, m->n_written * LINE + 1);
+
+	if (!text)
+		abort();
+	m->left = text;
+	*size = 0;
+	for (size_t i = 0; i < m->n_written; i++) {
+		const struct written *w = &m->written[i];
+		uint64_t now = unc_sim_read(m->sim, w->reg);
+
+		if (now != w->before)
+			*size += (size_t)snprintf(text + *size, LINE,
+						  "%s 0x%" PRIx64 " 0x%" PRIx64 " 0x%" PRIx64 "\n",
+						  w->path, w->offset, now, w->before);
+	}
+	return text;
+}
+
 /* ---- the machine, as the room sees it */
 
 static int poke(void *user, const char *path, uint64_t offset, uint64_t value, size_t size)
@@ -500,7 +559,6 @@ static void close_machine(struct machine *m)
 {
 	machine_forget(m);
 	unc_sim_close(m->sim);
-	m->function = NULL;
 	m->sim = NULL;
 }
 
@@ -547,12 +605,9 @@ static int open_machine(void *user)
 		all = &m->narrow;
 		n = 1;
 	}
-	if (unc_sim_open(m->spec, "node", all, n, &m->sim, &err) == 0) {
-		unc_sim_topology(m->sim, &m->top);
-		m->bus = &m->sim->bus.bus;
-		m->cpus = (unsigned)m->top.socket[0].cpus;
-		m->function = m->bus->function;
-		m->n_functions = m->bus->n_functions;
+	if (unc_sim_open(m->spec, "node", all, n, &m->sim, &err) == 0 &&
+	    sim_units(m->sim, &err) == 0) {
+		m->cpus = (unsigned)m->sim->top.socket[0].cpus;
 		return 0;
 	}
 	fprintf(stderr, "simulated machine: %s\n", err.text);

@@ -1,222 +1,188 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a kernel writes of the machine into /proc and /sys. */
+/* What the machine's files say, without the CPUs that are offline. */
 #include "machine.h"
 
-#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "host/fs.h"
+
+static const char cpus[] = "/sys/devices/system/cpu/cpu";
 
 unsigned machine_cpus(const struct machine *m)
 {
-	return m->cpus * (unsigned)m->top.n_sockets;
+	return m->cpus * (unsigned)m->sim->top.n_sockets;
 }
 
-/* The first tells of all what they are: they are alike. */
-void machine_cpuinfo(const struct machine *m, char *buf, size_t size)
+static bool begins(const char *text, const char *with)
 {
-	size_t n = 0;
+	return strncmp(text, with, strlen(with)) == 0;
+}
 
-	for (unsigned cpu = 0; cpu < machine_cpus(m) && n < size; cpu++) {
-		bool first = !n;
+/* A block of /proc/cpuinfo, and whose it is; what all CPUs are may stand in the first one alone. */
+static void cpuinfo(const struct machine *m, const char *text, struct node *node)
+{
+	char identity[1024] = "", *out = node->text;
+	const size_t size = sizeof(node->text);
+	bool shown = true, whole = false;
+	size_t n = 0, known = 0;
 
-		if (room_offline(m->room, cpu))
+	for (const char *line = text, *end; *line; line = end + (*end == '\n')) {
+		unsigned cpu;
+		int length;
+
+		end = strchr(line, '\n') ? strchr(line, '\n') : line + strlen(line);
+		length = (int)(end - line);
+		if (begins(line, "processor") && sscanf(line, "processor : %u", &cpu) == 1)
+			shown = !room_offline(m->room, cpu);
+		else if (!whole && !begins(line, "physical id") && !begins(line, "core id") &&
+			 length)
+			known += (size_t)snprintf(identity + known, sizeof(identity) - known,
+						  "%.*s\n", length, line);
+		whole |= !length;
+		if (!shown)
 			continue;
-		n += (size_t)snprintf(buf + n, size - n, "%sprocessor\t: %u\n", first ? "" : "\n",
-				      cpu);
-		if (first)
-			n += (size_t)snprintf(buf + n, size - n,
-					      "vendor_id\t: %s\ncpu family\t: %d\n"
-					      "model\t\t: %d\nmodel name\t: %s\n"
-					      "stepping\t: %d\nflags\t\t: fpu msr\n",
-					      m->top.vendor, m->top.family, m->top.model,
-					      m->top.model_name, m->top.stepping);
-		n += (size_t)snprintf(buf + n, n < size ? size - n : 0,
-				      "physical id\t: %u\ncore id\t\t: %u\n", cpu / m->cpus,
-				      cpu % m->cpus);
+		n += (size_t)snprintf(out + n, size - n, "%.*s\n", length, line);
+		/* Behind the line "processor" of the first one that is left. */
+		if (whole && known && !strstr(out, "model"))
+			n += (size_t)snprintf(out + n, size - n, "%s", identity);
 	}
 }
 
-/* The CPUs from `first` to before `end` that are online, like "0-3,5". */
-static void cpu_list(const struct machine *m, unsigned first, unsigned end, char *buf, size_t size)
+/* A list like "0-3,5", without those that are offline. */
+static void cpu_list(const struct machine *m, struct node *node)
 {
+	bool named[UNC_MAX_CPUS] = {false};
+	char text[4096];
 	size_t n = 0;
 
-	buf[0] = '\0';
-	for (unsigned cpu = first; cpu < end && n < size; cpu++) {
+	snprintf(text, sizeof(text), "%.*s", (int)strcspn(node->text, "\n"), node->text);
+	if (!unc_cpu_list(text, named))
+		return;
+	for (unsigned cpu = 0; cpu < UNC_MAX_CPUS; cpu++)
+		named[cpu] &= !room_offline(m->room, cpu);
+	text[0] = '\0';
+	for (unsigned cpu = 0; cpu < UNC_MAX_CPUS; cpu++) {
 		unsigned last = cpu;
 
-		if (room_offline(m->room, cpu))
+		if (!named[cpu])
 			continue;
-		while (last + 1 < end && !room_offline(m->room, last + 1))
+		while (last + 1 < UNC_MAX_CPUS && named[last + 1])
 			last++;
-		n += (size_t)snprintf(buf + n, size - n, last > cpu ? "%s%u-%u" : "%s%u",
+		n += (size_t)snprintf(text + n, sizeof(text) - n, last > cpu ? "%s%u-%u" : "%s%u",
 				      n ? "," : "", cpu, last);
 		cpu = last;
 	}
-	if (n < size)
-		snprintf(buf + n, size - n, "\n");
+	snprintf(node->text, sizeof(node->text), "%s\n", text);
 }
 
-/* What it tells of NUMA nodes, of which a socket has some. */
-static bool node_text(const struct machine *m, const char *path, struct node *node)
+static bool is_list(const char *path)
 {
-	static const char system[] = "/sys/devices/system/";
-	unsigned nodes = m->sim->machine.clusters, n;
+	const char *name = strrchr(path, '/');
+
+	return strstr(name, "cpulist") || strstr(name, "cpu_list") ||
+	       strcmp(path, "/sys/devices/system/cpu/online") == 0;
+}
+
+/* Files of a PCI function are below its name in /sys/bus/pci/devices, which is a link to where the kernel has
+ * them: below /sys/devices/pci*. *folder: it is one on the way there. */
+static const char *place_of(const char *path, char buf[512], bool *folder)
+{
+	const char *last = NULL;
+	unsigned domain, bus, device, function;
 	int used = 0;
 
-	if (!nodes || strncmp(path, system, sizeof(system) - 1) != 0)
-		return false;
-	path += sizeof(system) - 1;
-	if (strcmp(path, "node/online") == 0) {
-		snprintf(node->text, sizeof(node->text), "0-%u\n",
-			 nodes * (unsigned)m->top.n_sockets - 1);
-		return true;
-	}
-	if (sscanf(path, "node/node%u/cpulist%n", &n, &used) == 1 && used && !path[used] &&
-	    n < nodes * (unsigned)m->top.n_sockets) {
-		unsigned first = n / nodes * m->cpus, i = n % nodes;
-
-		cpu_list(m, first + i * m->cpus / nodes, first + (i + 1) * m->cpus / nodes,
-			 node->text, sizeof(node->text));
-		return true;
-	}
-	if (sscanf(path, "cpu/cpu%u/cache/index3/shared_cpu_list%n", &n, &used) == 1 && used &&
-	    !path[used] && n < machine_cpus(m) && !room_offline(m->room, n)) {
-		n = n / m->cpus * m->cpus;
-		cpu_list(m, n, n + m->cpus, node->text, sizeof(node->text));
-		return true;
-	}
-	return false;
+	*folder = false;
+	if (!begins(path, "/sys/devices/pci"))
+		return path;
+	for (const char *slash = strchr(path + 16, '/'); slash; slash = strchr(slash + 1, '/'))
+		if (sscanf(slash + 1, "%x:%x:%x.%x%n", &domain, &bus, &device, &function, &used) ==
+			    4 &&
+		    (!slash[1 + used] || slash[1 + used] == '/'))
+			last = slash + 1;
+	*folder = !last || !strchr(last, '/') || begins(strchr(last, '/'), "/pci");
+	snprintf(buf, 512, "/sys/bus/pci/devices/%s", last ? last : "");
+	return buf;
 }
 
-bool machine_cpu_text(const struct machine *m, const char *path, struct node *node)
+/* NUMA node and CPUs of a PCI function, as another function of its bus has them: who gathered has asked one. */
+static const struct unc_dump_entry *of_bus(const struct machine *m, const char *path)
 {
-	char name[32];
+	enum { BUS = sizeof("/sys/bus/pci/devices/0000:00:") - 1, NAME = BUS + 4 };
+	char folder[NAME + 1];
+	size_t i = 0, n;
+
+	snprintf(folder, sizeof(folder), "%s", path);
+	if (!begins(path, "/sys/bus/pci/devices/") || strlen(path) <= NAME ||
+	    (strcmp(path + NAME, "/numa_node") != 0 &&
+	     strcmp(path + NAME, "/local_cpulist") != 0) ||
+	    !unc_dump_child(m->sim->dump, folder, &i, &n))
+		return NULL;
+	for (i = 0; i < m->sim->dump->n; i++) {
+		const struct unc_dump_entry *entry = m->sim->dump->entry[i];
+
+		if (strncmp(entry->path, path + 1, BUS - 1) == 0 && strlen(entry->path) > NAME &&
+		    strcmp(entry->path + NAME - 1, path + NAME) == 0)
+			return entry;
+	}
+	return NULL;
+}
+
+static const struct unc_dump_entry *entry_of(const struct machine *m, const char *path)
+{
+	const struct unc_dump_entry *entry = unc_dump_find(m->sim->dump, path);
+	char other[512];
 	unsigned cpu;
 	int used = 0;
 
-	if (strcmp(path, "/sys/devices/system/cpu/online") == 0) {
-		cpu_list(m, 0, machine_cpus(m), node->text, sizeof(node->text));
-		return true;
+	if (entry || sscanf(path, "/sys/devices/system/cpu/cpu%u/cache/%n", &cpu, &used) != 1 ||
+	    !used)
+		return entry ? entry : of_bus(m, path);
+	for (unsigned i = 0; !entry && i < m->cpus && cpu < machine_cpus(m); i++) {
+		snprintf(other, sizeof(other), "%s%u/cache/%s", cpus, cpu / m->cpus * m->cpus + i,
+			 path + used);
+		entry = unc_dump_find(m->sim->dump, other);
 	}
-	if (node_text(m, path, node))
-		return true;
-	if (strcmp(path, "/sys/devices/system/cpu/present") == 0) {
-		snprintf(node->text, sizeof(node->text), "0-%u\n", machine_cpus(m) - 1);
-		return true;
-	}
-	if (sscanf(path, "/sys/devices/system/cpu/cpu%u/cache/index3/size%n", &cpu, &used) == 1 &&
-	    used && !path[used] && cpu < machine_cpus(m) && !room_offline(m->room, cpu)) {
-		snprintf(node->text, sizeof(node->text), "%dK\n",
-			 m->top.socket[cpu / m->cpus].cache);
-		return true;
-	}
-	if (sscanf(path, "/sys/devices/system/cpu/cpu%u/topology/%31s%n", &cpu, name, &used) != 2 ||
-	    path[used] || cpu >= machine_cpus(m) || room_offline(m->room, cpu))
+	return entry;
+}
+
+bool machine_file(const struct machine *m, const char *path, struct node *node)
+{
+	const struct unc_dump_entry *entry;
+	char buf[512];
+	bool folder;
+	size_t i = 0, n;
+	unsigned cpu;
+
+	path = place_of(path, buf, &folder);
+	if (begins(path, cpus) && sscanf(path + sizeof(cpus) - 1, "%u", &cpu) == 1 &&
+	    room_offline(m->room, cpu))
 		return false;
-	unsigned value = strcmp(name, "physical_package_id") == 0 ? cpu / m->cpus
-			 : strcmp(name, "core_id") == 0           ? cpu % m->cpus
-			 : strcmp(name, "die_id") == 0            ? 0
-								  : ~0u;
-	snprintf(node->text, sizeof(node->text), "%u\n", value);
-	return value != ~0u;
-}
-
-static int socket_of(const struct machine *m, const struct unc_pci_function *f)
-{
-	return f->local_cpu >= 0 ? f->local_cpu / (int)m->cpus : 0;
-}
-
-/* A dword of configuration space. */
-static uint32_t dword(const struct machine *m, const struct unc_pci_function *f, unsigned offset)
-{
-	uint32_t value = 0;
-
-	(void)m->bus->methods->config(m->bus, f, offset, &value, NULL);
-	return value;
-}
-
-enum { BAR_SIZE = 0x80000 }; /* that of a discovery table; the others are given no less */
-
-/* Address of BAR `bar`, of 64 bits; 0: it is none. */
-static uint64_t bar_of(const struct machine *m, const struct unc_pci_function *f, unsigned bar)
-{
-	uint32_t low = dword(m, f, 0x10 + 4 * bar);
-
-	if (bar % 2 || (low & 0xf) != 4)
-		return 0;
-	return (low & ~0xfu) | (uint64_t)dword(m, f, 0x14 + 4 * bar) << 32;
-}
-
-void machine_iomem(const struct machine *m, char *buf, size_t size)
-{
-	int n = snprintf(buf, size,
-			 "00001000-0009ffff : System RAM\n000a0000-000fffff : Reserved\n"
-			 "00100000-7fffffff : System RAM\n80000000-ffffffff : PCI Bus 0000:00\n"
-			 "100000000-207fffffff : System RAM\n"
-			 "200000000000-ffffffffffff : PCI Bus 0000:7e\n");
-
-	for (size_t i = 0; i < m->n_functions; i++)
-		for (unsigned bar = 0; bar < 6 && n < (int)size; bar++) {
-			const struct unc_pci_function *f = &m->function[i];
-			uint64_t at = bar_of(m, f, bar);
-
-			if (at)
-				n += snprintf(buf + n, size - (size_t)n,
-					      "  %" PRIx64 "-%" PRIx64 " : %s\n", at,
-					      at + BAR_SIZE - 1, unc_function_name(f).text);
-		}
-}
-
-/* What the kernel has noted of the BARs, and the ROM. */
-static void resources(const struct machine *m, const struct unc_pci_function *f, char *buf,
-		      size_t size)
-{
-	int n = 0;
-
-	for (unsigned bar = 0; bar < 7; bar++) {
-		uint64_t at = bar < 6 ? bar_of(m, f, bar) : 0;
-
-		n += snprintf(buf + n, size - (size_t)n,
-			      "0x%016" PRIx64 " 0x%016" PRIx64 " 0x%016x\n", at,
-			      at ? at + BAR_SIZE - 1 : 0, at ? 0x140204u : 0);
-	}
-}
-
-bool machine_pci_file(const struct machine *m, const char *path, struct node *node)
-{
-	unsigned domain, bus, device, function;
-	char name[32];
-
-	if (sscanf(path, "/sys/bus/pci/devices/%x:%x:%x.%x/%31s", &domain, &bus, &device, &function,
-		   name) != 5)
-		return false;
-	for (size_t i = 0; i < m->n_functions; i++) {
-		const struct unc_pci_function *f = &m->function[i];
-		int socket = socket_of(m, f);
-
-		if (f->domain != domain || f->bus != bus || f->devfn != UNC_DEVFN(device, function))
-			continue;
-		node->function = f;
-		node->kind = TEXT;
-		if (strcmp(name, "config") == 0)
-			node->kind = CONFIG;
-		else if (strcmp(name, "vendor") == 0)
-			snprintf(node->text, sizeof(node->text), "0x%04x\n", f->vendor);
-		else if (strcmp(name, "device") == 0)
-			snprintf(node->text, sizeof(node->text), "0x%04x\n", f->device);
-		else if (strcmp(name, "resource") == 0)
-			resources(m, f, node->text, sizeof(node->text));
-		else if (strcmp(name, "class") == 0)
-			snprintf(node->text, sizeof(node->text), "0x088000\n");
-		else if (strcmp(name, "numa_node") == 0)
-			snprintf(node->text, sizeof(node->text), "%d\n", socket);
-		else if (strcmp(name, "local_cpulist") == 0)
-			cpu_list(m, (unsigned)socket * m->cpus, (unsigned)(socket + 1) * m->cpus,
-				 node->text, sizeof(node->text));
+	entry = folder ? NULL : entry_of(m, path);
+	node->kind = DIRECTORY;
+	if (entry && (entry->kind == UNC_DUMP_FILE || entry->kind == UNC_DUMP_LINK)) {
+		node->kind = entry->kind == UNC_DUMP_FILE ? TEXT : LINK;
+		if (strcmp(path, "/proc/cpuinfo") == 0)
+			cpuinfo(m, entry->data, node);
 		else
-			node->kind = NONE;
-		return node->kind != NONE;
+			snprintf(node->text, sizeof(node->text), "%s",
+				 entry->data ? entry->data : "");
+		if (is_list(path))
+			cpu_list(m, node);
+	} else if (entry && entry->kind == UNC_DUMP_DEVICE) {
+		node->kind = strcmp(path, "/dev/mem") == 0 ? MEMORY : CONFIG;
+		node->entry = entry;
+	} else if (!folder && !entry && !unc_dump_child(m->sim->dump, path, &i, &n)) {
+		node->kind = NONE;
 	}
-	return false;
+	return node->kind != NONE;
+}
+
+char **machine_names(const struct machine *m, const char *path)
+{
+	char buf[512];
+	bool folder;
+
+	return unc_fs_list(m->sim->fs, "%s", place_of(path, buf, &folder));
 }

@@ -286,14 +286,14 @@ static struct file *opened(int fd)
 
 /* ---- opening and closing */
 
-static int open_inside(const char *path)
+static int open_inside(const char *path, int flags)
 {
 	struct machine *m = take();
 	struct stat st;
 	bool mapped = false;
 	int rc = machine_stat(m, path, &st);
 
-	rc = rc < 0 ? rc : machine_open(m, path, &mapped);
+	rc = rc < 0 ? rc : machine_open(m, path, (flags & O_ACCMODE) != O_RDONLY, &mapped);
 	if (rc == 0)
 		rc = (int)syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC);
 	if (rc == -1)
@@ -310,7 +310,8 @@ static int open_any(const char *path, int flags, mode_t mode)
 	char buf[PATH_MAX];
 	const char *name = inside(path, buf);
 
-	return name ? open_inside(name) : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+	return name ? open_inside(name, flags)
+		    : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
 int open(const char *path, int flags, ...)

@@ -7,11 +7,6 @@ area=cluster
 . "$(dirname "$0")/collectd.inc"
 examples=${SRCDIR:-$(dirname "$0")/../..}/collectd_plugin/examples
 
-udp_port()
-{
-	python3 -c 'import socket; s = socket.socket(type=socket.SOCK_DGRAM); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
-}
-
 # An example with what a site would write into it: this receiver, this carbon, and each second.
 example() # FILE
 {
@@ -202,7 +197,7 @@ for name in logfile network csv aggregation threshold write_graphite; do
 	cp "$looks/$name.so" "$tmp/plugins/"
 done
 carbon
-port=$(udp_port)
+port=$(free_port)
 mkdir "$tmp/receiver"
 {
 	example two-senders/receiver.conf

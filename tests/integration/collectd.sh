@@ -103,7 +103,7 @@ links() # what PerUnit makes of upi.CLOCKTICKS: each link, beside the sum
 		select(.unit == "upi" and .available) | "simulated-socket0-upi\(.index)/total_events-upi-CLOCKTICKS"'
 }
 
-# ---- PCIe devices, as sim_devices.c has them on the stacks of a socket
+# ---- PCIe devices, as machine emerald-rapids-devices-1s has them on the stacks of a socket
 
 written=total_bytes-pcie_write_bytes
 stack=intel_uncore-simulated-socket0-iio3
@@ -307,7 +307,7 @@ start turns "$simulate" 'Event "imc.CAS_COUNT:RD" "imc.CAS_COUNT:WR" "imc.CAS_CO
 	'Event "imc.ACT_COUNT:ALL" "imc.PRE_COUNT:ALL" "imc.RPQ_INSERTS:PCH0"'
 start units 'Simulate "emerald-rapids,sockets=1"' PerUnit\ true \
 	'Event "imc3.CAS_COUNT:RD:thresh=1" "upi.CLOCKTICKS"'
-hidden='Simulate "sandybridge-ep,hide=imc3@1"'
+hidden="Simulate \"$(broken sandybridge-ep-no-imc3@1)\""
 start partial "$hidden" 'Metric "memory_read_bytes"'
 start whole "$hidden" 'PartialSums false' 'Metric "memory_read_bytes"'
 start metric "$simulate" 'Metric "memory_read_byte"'
@@ -317,7 +317,7 @@ start option "$simulate" 'Metrics "memory_read_bytes"'
 start number "$simulate" 'Metric 7'
 start flag "$simulate" 'PerUnit "both"'
 start digit "$simulate" 'PerDevice 3'
-start ports 'Simulate "emerald-rapids,devices=on,sockets=1"' 'Group "PCIE"' 'PerDevice true' \
+start ports 'Simulate "emerald-rapids-devices,sockets=1"' 'Group "PCIE"' 'PerDevice true' \
 	'<Cpu "emerald-rapids">' 'PerDevice false' 'Metric "pcie_write_bytes:unit=3"' '</Cpu>'
 start unknown 'Simulate "emerald-rapids,sockets=1"' 'Metric "pcie_write_bytes"' 'PerDevice true'
 start names "$simulate" 'Metric "memory_read_byte" "Memory_Write_Bytes" "memory_write_bytes"' \
@@ -356,7 +356,7 @@ ok "a number in place of a name" fails number "$p Metric takes names in quotes" 
 ok "a word in place of a boolean" fails flag "$p Cannot parse string value \`both' of the \`PerUnit' option as a boolean value." "$disabled"
 ok "a number in place of a boolean" fails digit "$p The \`PerDevice' option requires exactly one boolean argument." "$disabled"
 ok "a wrong machine to simulate" fails machine \
-	"$p there is no simulated machine 'emerald-rapid'; nearest is emerald-rapids; there are: $names"
+	"$p there is no simulated machine 'emerald-rapid'; nearest is emerald-rapids; there are: $names, and machines of 'uncore gather' by their path, like ./FILE"
 # A wrong name, a CPU that is none, one name twice: a line each; what is right is measured.
 wrong_names()
 {

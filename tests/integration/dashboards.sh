@@ -395,7 +395,7 @@ to_both() # PORT: of Prometheus
 to_both "$export_port"
 start node.one "Simulate \"$machine\""
 to_both "$other_port"
-start node.two "Simulate \"$machine,devices=on\"" "PerDevice true" "PerUnit true" "NodeSums true"
+start node.two "Simulate \"${machine%%,*}-devices,${machine#*,}\"" "PerDevice true" "PerUnit true" "NodeSums true"
 prometheus_port=$(free_port)
 mkdir "$tmp/prometheus"
 cp "$dashboards/prometheus-alerts.yml" "$tmp/prometheus"

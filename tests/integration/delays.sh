@@ -189,12 +189,26 @@ counting() # DELAYS ARGUMENT...
 	control reset
 	in_memory
 	# shellcheck disable=SC2086 # words
-	${within:-} env --default-signal=HUP,INT,QUIT UNCORE_SIM="$cpu,kernel=on" UNCORE_RUN="$dir/run" \
+	${within:-} env --default-signal=HUP,INT,QUIT UNCORE_SIM="$cpu,kernel=on" UNCORE_RUN="$dir/run" SRCDIR="$SRCDIR" \
 		VIRTUAL_CLOCK="$root/clock" VIRTUAL_DELAYS="$_schedule" $memory_variables LD_PRELOAD="$memory_module $clock" \
-		LD_LIBRARY_PATH="$BUILD/common/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
-		"$uncore" "$@" >"$dir/out" 2>"$dir/err"
+		LD_LIBRARY_PATH="$dir/kernel" "$uncore" "$@" >"$dir/out" 2>"$dir/err"
 	status=$?
 }
+
+# The library with the model of the kernel's driver in it (simulated.c, driver.c), which the installed one has not.
+kernel_library()
+{
+	mkdir "$dir/kernel" && for _file in simulated driver; do
+		${CC:-cc} -std=c11 -D_GNU_SOURCE -DUNC_WRAPPED -O1 -fPIC -I"$SRCDIR/common" -c "$SRCDIR/tests/$_file.c" \
+			-o "$dir/kernel/$_file.o" || return
+	done && ${CC:-cc} -shared -o "$dir/kernel/libuncore.so.0" -Wl,-soname,libuncore.so.0 -Wl,-Bsymbolic-functions \
+		-Wl,--version-script="$BUILD/common/libuncore.map" -Wl,--wrap=unc_machine_simulated "$dir/kernel/simulated.o" \
+		"$dir/kernel/driver.o" -Wl,--whole-archive "$BUILD/common/.libs/libcore.a" "$BUILD/common/.libs/libsim.a" \
+		-Wl,--no-whole-archive -lm -lpthread -ldl
+}
+case $METHODS in
+*kernel*) kernel_library || exit 99 ;;
+esac
 
 run() # the one that was drawn, with these DELAYS
 {

@@ -532,7 +532,7 @@ value $pci/0000:7e:00.1/config 0xe0 0x80000080
 E
 # ---- discovery tables that are cut, lie, or are several: two a socket here, on bus 6a and ea. What a socket moves in a
 # second: portable.tbl, or workload.tbl of Emerald Rapids.
-on granite-rapids,tables=2
+on granite-rapids-two-tables
 moved=memory_read_bytes=120000000000,link_tx_bytes=20000000000
 sums="-m memory_read_bytes,link_tx_bytes"
 fault "several discovery tables" $moved right -d 1 $sums </dev/null
@@ -555,11 +555,11 @@ fault "the register with the address of the channels is 0" memory_read_bytes=120
 	-d 1 -m memory_read_bytes <<E
 value $pci/0000:7e:00.1/config 0xd0 0
 E
-on granite-rapids,unlisted=upi2@0,unlisted=cha7@1,unlisted=imc3@0,unlisted=b2cmi4@1
+on granite-rapids-unlisted
 fault "records that read as ones: bytes" memory_read_bytes=120000000000 "$said" -d 1 -m memory_read_bytes </dev/null
 fault "and slices" llc_lookups=4000000000 "$said" -d 1 -m llc_lookups </dev/null
 fault "and links" link_tx_bytes=20000000000 right -d 1 -m link_tx_bytes </dev/null
-on granite-rapids,mislisted=cha5@1:0x29f3,mislisted=mdf1@1:0x2a00,mislisted=imc0@0:0xfee00000
+on granite-rapids-mislisted
 fault "records that point elsewhere" memory_read_bytes=120000000000,llc_lookups=4000000000 "$said" \
 	-d 1 -m memory_read_bytes,llc_lookups -e mdf.CLOCKTICKS </dev/null
 control reset "log writes"
@@ -570,7 +570,7 @@ on granite-rapids,frozen=0,frozen=1
 for event in mdf.RxR_INSERTS:IV ubox.EVENT_MSG:IPI_RCVD cxlcm.RxC_PACK_BUF_INSERTS:MEM_DATA; do
 	fault "frozen sockets: ${event%%.*}" $event=1 "$said" -d 1 -e $event </dev/null
 done
-on emerald-rapids,tables=2
+on emerald-rapids-two-tables
 fault "a discovery device of two hidden" memory_read_bytes=198854400000,link_tx_bytes=38976000000 right \
 	-d 1 $sums <<E
 hide $pci/0000:6a:03.1
@@ -581,7 +581,7 @@ E
 calls fault "several discovery tables" llc_lookups=4522000000,memory_read_bytes=198854400000 right \
 	-d 1 -m llc_lookups,memory_read_bytes </dev/null
 
-on emerald-rapids,discovery=none
+on emerald-rapids-no-discovery
 fault "without discovery tables: channels of two controllers at one place" \
 	imc.CAS_COUNT:RD=2718712500 "$any" -d 1 -e imc.CAS_COUNT:RD <<E
 value $pci/0000:7e:00.1/config 0xe0 0x80000080

@@ -251,7 +251,7 @@ echo nonsense 2>/dev/null >"$root/control"
 result $? "an access takes time; an action that is none is refused with a sentence"
 stop_machine
 
-start_machine sandybridge-ep,hide=qpi
+start_machine sandybridge-ep-no-qpi
 real stat -d 0.1 -e qpi.CLOCKTICKS
 [ $status -eq 1 ] && grep -q 'qpi' "$dir/err"
 result $? "functions hidden by the BIOS: unavailable, with the reason, not 0"

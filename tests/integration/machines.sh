@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Machines that are broken or odd, and what the command must say of them: tests/machines/NAME/ has
 #   gathered        what 'uncore gather' has made; or
-#   machine         a simulated one to gather from: what it is, then lines for the room's /control
-#   run             what is wrong or odd and what must be said of it, in a comment; and a script that prints just that, in which
-#                   `uncore` is the command on that machine
+#   run             what is wrong or odd and what must be said of it, in a comment; then, behind "#: ", where nothing is gathered, a
+#                   simulated machine to gather from (of tests/broken, too) and lines for the room's /control; and a script that
+#                   prints just what must be said, in which `uncore` is the command on that machine
 #   expect          what it prints, and what the command says on stderr: each line follows from the comment
 # Machines that are whole, and all else that is said of a broken one, are not here: what the program prints is no reason for itself.
 # MACHINES_REWRITE=1 writes what is printed now to `expect`: to be read in the diff, line by line.
@@ -49,8 +49,8 @@ find_dump()
 	[ -f "$dump" ] && return
 	dump=$dir/gathered
 	rm -f "$dump"
-	start_machine "$(head -n 1 "$1/machine")"
-	sed 1d "$1/machine" >"$dir/lines"
+	start_machine "$(sed -n 's/^#: //p' "$1/run" | head -n 1)"
+	sed -n 's/^#: //p' "$1/run" | sed 1d >"$dir/lines"
 	while read -r line; do
 		control "$line"
 	done <"$dir/lines"

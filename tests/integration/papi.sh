@@ -21,6 +21,8 @@ libexec=$PAPI_PREFIX/libexec/intel_uncore
 uncore=$BUILD/common/tool/uncore
 
 here=$(cd "$(dirname "$0")" && pwd)
+: "${SRCDIR:=${here%/tests/integration}}"
+. "$here/broken.inc"
 tmp=$(mktemp -d) || exit 99
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
@@ -246,7 +248,7 @@ hidden="PCI function 10.5 (8086:3cb5) is not visible: hidden by the BIOS, or thi
 # One line for each name that lacks a unit, though PAPI gives the list again and again.
 partial_warnings()
 {
-	sim sandybridge-ep,hide=imc3@1 env PAPI_VERBOSE=1 "$bin/papi_command_line" \
+	sim "$(broken sandybridge-ep-no-imc3@1)" env PAPI_VERBOSE=1 "$bin/papi_command_line" \
 		intel_uncore:::memory_read_bytes intel_uncore:::memory_read_bytes:socket=0 \
 		intel_uncore:::imc.CAS_COUNT:RD:socket=1 intel_uncore:::cbo.CLOCKTICKS >out 2>err
 	cat out err
@@ -264,14 +266,14 @@ description() # MACHINE EVENT: as one line
 partial_descriptions()
 {
 	for event in memory_read_bytes imc.CAS_COUNT imc.CAS_COUNT:RD:socket=1; do
-		description sandybridge-ep,hide=imc3@1 $event | tee out
+		description "$(broken sandybridge-ep-no-imc3@1)" $event | tee out
 		grep -Fq "(partial sum, without imc3 (socket 1): $hidden)" out || return 1
 	done
 	for event in cbo.CLOCKTICKS imc.CAS_COUNT:RD:socket=0; do
-		description sandybridge-ep,hide=imc3@1 $event | tee out
+		description "$(broken sandybridge-ep-no-imc3@1)" $event | tee out
 		[ -s out ] && ! grep -q partial out || return 1
 	done
-	description sandybridge-ep,hide=imc3 memory_read_bytes | tee out
+	description "$(broken sandybridge-ep-no-imc3)" memory_read_bytes | tee out
 	grep -Fq "(partial sum, without imc3 (socket 0) and 1 more: $hidden)" out
 }
 
@@ -291,15 +293,15 @@ one_view()
 	grep -q ':socket=0 -- Socket \[0-1\]' out && grep -q ':unit=0 -- Unit of the socket \[0-3\]' out
 }
 
-# What is below the stacks as sim_devices.c has it.
+# What is below the stacks as machine emerald-rapids-devices has it.
 one_stack()
 {
-	sim emerald-rapids,devices=on "$bin/papi_native_avail" -e intel_uncore:::iio.DATA_REQ_OF_CPU | tee out
+	sim emerald-rapids-devices "$bin/papi_native_avail" -e intel_uncore:::iio.DATA_REQ_OF_CPU | tee out
 	grep -q ':port=0 -- Port of the PCIe stacks \[0-7\]' out && grep -q ':device=[^ ]* -- PCIe device.* mlx5_0 + mlx5_1 + 0000_0d_00_2, nvme0, ' out &&
 		! grep -q ':node=' out || return 1
-	sim emerald-rapids,devices=on "$bin/papi_native_avail" -e intel_uncore:::pcie_write_bytes | tee out
+	sim emerald-rapids-devices "$bin/papi_native_avail" -e intel_uncore:::pcie_write_bytes | tee out
 	grep -q ':port=0 -- ' out && grep -q ':device=[^ ]* -- ' out || return 1
-	sim granite-rapids,clusters=3 "$bin/papi_native_avail" -e intel_uncore:::imc.CAS_COUNT_SCH0 | tee out
+	sim granite-rapids-snc3 "$bin/papi_native_avail" -e intel_uncore:::imc.CAS_COUNT_SCH0 | tee out
 	grep -q ':node=0 -- NUMA node, of 6;' out && ! grep -q ':port=' out
 }
 
@@ -307,10 +309,10 @@ one_stack()
 # what belongs to which cluster, cannot.
 nodes_that_can_be_added()
 {
-	for _row in granite-rapids,clusters=3:memory_read_bytes:yes granite-rapids,clusters=3:cha.CLOCKTICKS:yes \
-		granite-rapids,clusters=3:imc.CAS_COUNT_SCH0:yes granite-rapids,clusters=3:link_tx_bytes:no \
-		granite-rapids,clusters=3:iio.DATA_REQ_OF_CPU:no emerald-rapids,clusters=2:memory_read_bytes:no \
-		emerald-rapids,clusters=2:imc.CAS_COUNT:no; do
+	for _row in granite-rapids-snc3:memory_read_bytes:yes granite-rapids-snc3:cha.CLOCKTICKS:yes \
+		granite-rapids-snc3:imc.CAS_COUNT_SCH0:yes granite-rapids-snc3:link_tx_bytes:no \
+		granite-rapids-snc3:iio.DATA_REQ_OF_CPU:no emerald-rapids-snc2:memory_read_bytes:no \
+		emerald-rapids-snc2:imc.CAS_COUNT:no; do
 		_machine=${_row%%:*} _event=${_row#*:}
 		_may=${_event##*:} _event=${_event%:*}
 		sim "$_machine" "$bin/papi_native_avail" -e "intel_uncore:::$_event" >out
@@ -328,7 +330,7 @@ nodes_that_can_be_added()
 		[ $_offered = $_may ] && [ $_added = $_may ] && ! { [ $_may = no ] && grep -q ':node=' out; } || return 1
 	done
 	printf '[nodes imc]\nclusters = 0,0,0,0,1,1,1,1\nsocket = 1\n' >half.conf
-	UNCORE_SITE=$PWD/half.conf sim emerald-rapids,clusters=2 "$bin/papi_native_avail" -e intel_uncore:::memory_read_bytes | tee out
+	UNCORE_SITE=$PWD/half.conf sim emerald-rapids-snc2 "$bin/papi_native_avail" -e intel_uncore:::memory_read_bytes | tee out
 	grep -q ':node=2 -- NUMA node (2, 3);' out
 }
 
@@ -336,7 +338,7 @@ nodes_that_can_be_added()
 two_devices()
 {
 	events="intel_uncore:::pcie_write_bytes:device=mlx5_0 intel_uncore:::pcie_write_bytes:device=nvme0"
-	sim emerald-rapids,devices=on "$bin/papi_command_line" $events >out 2>err
+	sim emerald-rapids-devices "$bin/papi_command_line" $events >out 2>err
 	cat out err
 	awk '$2 == ":" && /device=/ { value[n++] = $3 + 0 }
 		END { share = value[0] / (value[0] + value[1]); print share; exit !(n == 2 && share > 0.58 && share < 0.62) }' out
@@ -540,7 +542,7 @@ loses_on_files()
 # The example says so where its bytes are not those of all channels.
 mpi_partial()
 {
-	sim sandybridge-ep,hide=imc3@1 env OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_ALLOW_RUN_AS_ROOT=1 \
+	sim "$(broken sandybridge-ep-no-imc3@1)" env OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_ALLOW_RUN_AS_ROOT=1 \
 		OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n 2 "$libexec/stream_mpi" 1 5 >out 2>err
 	cat out err
 	grep -q ' 0 .*[0-9]  SIMULATED$' out && grep -q ' 1 .*[0-9]  PARTIAL  SIMULATED$' out &&

@@ -155,7 +155,7 @@ gone() # CPUS FIRST
 		control "fail read /dev/cpu/$1/msr $offset EIO"
 	done
 }
-start_machine granite-rapids,discovery=none
+start_machine granite-rapids-no-discovery
 control "value /dev/cpu/*/msr 0x3FED 125" # how many CHAs there are
 gone 0 0x2110
 gone 252 0x2300

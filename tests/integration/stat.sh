@@ -8,6 +8,7 @@ for need in jq python3; do
 done
 title=stat
 . "$SRCDIR/tests/integration/result.inc"
+. "$SRCDIR/tests/integration/broken.inc"
 
 run() { run_command stat "$@"; }
 
@@ -69,7 +70,8 @@ for name in sys.argv[2:]:
 sys.exit(not good)
 EOP
 
-export UNCORE_SIM=sandybridge-ep,hide=imc3@1
+UNCORE_SIM=$(broken sandybridge-ep-no-imc3@1)
+export UNCORE_SIM
 items="-d 0.05 --per-unit -m memory_read_bytes -e imc.CAS_COUNT:RD"
 # shellcheck disable=SC2086
 run $items --json-lines && cp "$tmp/out" "$tmp/lines" &&
@@ -105,7 +107,8 @@ item = memory_read_bytes
 item = link_tx_bytes
 item = cha.CLOCKTICKS
 TABLE
-export UNCORE_SIM=sandybridge-ep,hide=qpi UNCORE_SITE="$tmp/site.conf"
+UNCORE_SIM=$(broken sandybridge-ep-no-qpi) UNCORE_SITE=$tmp/site.conf
+export UNCORE_SIM UNCORE_SITE
 run -g OURS -d 0.05
 [ $status -eq 0 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -q 'note: group OURS: not here: link_tx_bytes: no qpi unit can be read: ' "$tmp/err" &&
 	[ "$(grep -c '/s' "$tmp/out")" -eq 1 ]

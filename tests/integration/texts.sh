@@ -285,6 +285,6 @@ example docs/command.md "uncore encode -c sandybridge-ep $event" "" encode -c sa
 decode="decode -c sandybridge-ep cbo CTL=0x400335 BOX_FILTER=0xc1000000"
 # shellcheck disable=SC2086 # words
 example docs/command.md "uncore $decode" "" $decode
-machine=sandybridge-ep,hide=imc3@1
-example docs/measuring.md "UNCORE_SIM=$machine uncore stat -d 1" $machine stat -d 0.2
+sed -n "s/^    \\$ \(printf .* >channel-lost\)\$/\1/p" docs/measuring.md >"$tmp/make" && (cd "$tmp" && . ./make)
+example docs/measuring.md "UNCORE_SIM=./channel-lost uncore stat -d 1" "$tmp/channel-lost" stat -d 0.2
 finish

@@ -11,6 +11,7 @@ title=command
 export COLUMNS=1000 # sentences stand on one line; that they fold, and where, is asked at the end
 . "$SRCDIR/tests/integration/result.inc"
 . "$SRCDIR/tests/integration/kinds.inc"
+. "$SRCDIR/tests/integration/broken.inc"
 
 # Runs the command; output in $tmp/out and $tmp/err, status in $status.
 # json FILTER: the output of the last run is JSON and the filter gives true.
@@ -28,6 +29,26 @@ refused()
 cpus=$("$UNCORE" cpus -j | jq -r '.[].cpu')
 some_cpus=$(kinds_of_cpus)
 has() { echo "$cpus" | grep -qx "$1"; }
+
+# without CPU UNIT SOCKETS: a file of a machine like that CPU without the units of a type on these sockets, a JSON list.
+# Fails where no file has them: counters of cores.
+without()
+{
+	_without=$tmp/without-$2
+	UNCORE_SIM=$1 "$UNCORE" units -j | jq -r --arg unit "$2" --argjson sockets "$3" \
+		'.[] | select(.unit == $unit and (.socket | IN($sockets[]))).location' >"$tmp/places" && {
+		printf '%s\n' "uncore machine 2" "like $1"
+		while read -r _space _at _ _ _of; do
+			case $_space in
+			msr) echo "hide dev/cpu/$_of/msr" ;;
+			pci) echo "hide sys/bus/pci/devices/$_at" ;;
+			mmio) printf 'device dev/mem %d\n %s-0x%x EIO\n' $((1 << 52)) "$_at" $((_at + 0x7ff)) ;;
+			*) return 1 ;;
+			esac
+		done <"$tmp/places"
+		echo end
+	} >"$_without" && echo "$_without"
+}
 
 # ---- commands and options
 
@@ -333,8 +354,10 @@ for cpu in $some_cpus; do
 		all(.[]; .simulated and .index >= 0 and if .available then (.location | length > 3) and
 		(.reason == null or (.reason | startswith("part "))) else (.reason | length > 5) end)'
 	result "$cpu: units -j of two sockets"
-	UNCORE_SIM=$cpu,sockets=1 run units -j && json '(map(.socket) | unique) == [0]'
-	result "$cpu: a machine of one socket"
+	if grep -qx "machine $cpu-1s" "$SRCDIR/eventtables/variants"; then
+		UNCORE_SIM=$cpu,sockets=1 run units -j && json '(map(.socket) | unique) == [0]'
+		result "$cpu: a machine of one socket"
+	fi
 	silent=
 	for c in units metrics list registers doctor "stat -d 0.05"; do
 		# shellcheck disable=SC2086
@@ -388,11 +411,12 @@ for cpu in $some_cpus; do
 	result "$cpu: stat in passes"
 	run stat -e "$unit.NO_SUCH"; refused 2 "NO_SUCH"; result "$cpu: stat: unknown event"
 	run stat -m no_such; refused 2 "no_such"; result "$cpu: stat: unknown metric"
-	UNCORE_SIM=$cpu,hide=$unit run stat -d 0.1
+	hidden=$(without "$cpu" "$units" "[0, 1]") || continue
+	UNCORE_SIM=$hidden run stat -d 0.1
 	refused 1 "$unit"; result "$cpu: stat: units that cannot be read, with the reason"
 	# A socket without the units: a sum over the other is marked, by itself it has none. Each name is told of
 	# once; those with the same units of as many share a line.
-	hidden=$cpu,hide=$units@1
+	hidden=$(without "$cpu" "$units" "[1]")
 	if one_counts_for_all "$cpu" "$reads"; then
 		UNCORE_SIM=$hidden run stat -j -d 0.05 -m memory_read_bytes
 		[ $status -eq 0 ] && json '.partial == null' && [ ! -s "$tmp/err" ]
@@ -635,14 +659,14 @@ clear_registers
 UNCORE_SYSROOT=$root UNCORE_RUN=$tmp/stackruns run stat -d 0.01 --per-device -m pcie_write_bytes
 grep -q '^pcie_write_bytes:device=0000_20_00_0 .* (2 x H100 SXM5 80GB)$' "$tmp/out"
 result "stat --per-device: devices without a driver are named by their model"
-# workload.tbl: a port has some hundred MB/s; the links are those of sim_devices.c.
-UNCORE_SIM=emerald-rapids,devices=on run stat -d 0.1 --per-device -m pcie_read_bytes,pcie_write_bytes
+# workload.tbl: a port has some hundred MB/s; the links are those of machine emerald-rapids-devices.
+UNCORE_SIM=emerald-rapids-devices run stat -d 0.1 --per-device -m pcie_read_bytes,pcie_write_bytes
 awk '/^pcie_/ { gsub(",", ""); match($0, /[0-9]+ bytes/); n = substr($0, RSTART) + 0; metric = substr($0, 1, 8)
 	if (metric == last && n > before) bad = 1; last = metric; before = n; rows++ } END { exit !(rows > 40 && !bad) }' "$tmp/out"
 result "stat --per-device: the ports of a metric stand by their bytes"
 grep -q ' % of gen5 x4 .*(nvme0)$' "$tmp/out" && grep -q ' % of gen5 x16 .*(card1 card2)$' "$tmp/out"
 result "stat --per-device: what share of its link a port has"
-UNCORE_SIM=emerald-rapids,devices=on run stat -d 0.1 -m pcie_read_bytes:device=mlx5_0,pcie_read_bytes:device=mlx5_1,pcie_read_bytes:device=nvme0
+UNCORE_SIM=emerald-rapids-devices run stat -d 0.1 -m pcie_read_bytes:device=mlx5_0,pcie_read_bytes:device=mlx5_1,pcie_read_bytes:device=nvme0
 grep -q '^pcie_read_bytes:device=mlx5_0 ' "$tmp/out" && grep -q '^pcie_read_bytes:device=mlx5_1 ' "$tmp/out" &&
 	[ "$(grep -c '^uncore: note: pcie_read_bytes:device=mlx5_[01]: 3 devices share the port, and the value is of all of them: mlx5_0 eth0 mlx5_1 eth1 0000:0d:00.2$' "$tmp/err")" = 2 ] &&
 	! grep -q 'device=nvme0: ' "$tmp/err"
@@ -650,25 +674,25 @@ result "stat: what shares the port of a device that is named"
 
 # ---- NUMA nodes: a third of a socket's memory channels each
 
-UNCORE_SIM=granite-rapids,clusters=3 run stat -d 0.1 --json-lines --per-node -m memory_read_bytes
+UNCORE_SIM=granite-rapids-snc3 run stat -d 0.1 --json-lines --per-node -m memory_read_bytes
 jq -se 'map([.node, .socket, .name, .units, .of]) == [range(6) | [., (. / 3 | floor), "memory_read_bytes:node=\(.)", 4, 4]]' "$tmp/out" >/dev/null
 result "stat --per-node: the channels of each"
-UNCORE_SIM=granite-rapids,clusters=3 run stat -d 0.1 -j --per-node -m link_tx_bytes,memory_read_bytes
+UNCORE_SIM=granite-rapids-snc3 run stat -d 0.1 -j --per-node -m link_tx_bytes,memory_read_bytes
 [ $status -eq 0 ] && [ -s "$tmp/out" ] &&
 	json '(.invalid | length == 6 and all(test("upi units are known by socket only"))) and
 		([.metrics | to_entries[] | select(.key | test("memory_read_bytes:node=")) | .value] | length == 6 and all(. > 0))'
 result "what only sockets have says so, and is left out alone"
-UNCORE_SIM=granite-rapids,clusters=3 run stat -d 0.1 --per-node -m link_tx_bytes
+UNCORE_SIM=granite-rapids-snc3 run stat -d 0.1 --per-node -m link_tx_bytes
 refused 1 'link_tx_bytes:node=0: upi.TxL_FLITS:ALL_DATA:socket=0 of node 0: upi units are known by socket only'
 result "and alone is refused with that sentence"
 
 # By registers, on simulated machines: the two ports that have the traffic (workload.tbl: 0.6 and 0.4 of a stack's bytes) add up to all
-# ports, and devices are where sim_devices.c has them.
+# ports, and devices are where machine CPU-devices has them.
 for row in skylake-sp:1:2 icelake-sp:0:2 sapphire-rapids:1:4 emerald-rapids:1:4 granite-rapids:2:4 sierra-forest:2:4; do
 	cpu=${row%%:*} unit=${row#*:} middle=${row##*:}
 	echo "$some_cpus" | grep -qx "$cpu" || continue
 	unit=${unit%:*}
-	export UNCORE_SIM=$cpu,devices=on
+	export UNCORE_SIM=$cpu-devices
 	run units -j
 	json '[.[] | select(.unit == "iio" and .devices != []) | .devices[] | .port] | (index(0) and index('"$middle"')) != null' &&
 		json '[.[] | select(.unit == "iio") | .bus | strings] | length > 0 and length == (unique | length)'
@@ -694,7 +718,8 @@ for row in skylake-sp:1:2 icelake-sp:0:2 sapphire-rapids:1:4 emerald-rapids:1:4 
 		result "$cpu: stat --per-device: six tenths and four of the stack, $metric"
 	done
 done
-export UNCORE_SIM=emerald-rapids,devices=on,rights=perf
+UNCORE_SIM=$(broken emerald-rapids-devices-unprivileged)
+export UNCORE_SIM
 run units -v
 grep -q 'the kernel does not tell which root bus the stack has; pci .*: CAP_SYS_ADMIN is needed for more' "$tmp/out"
 result "units -v: which right is missing"
@@ -740,7 +765,7 @@ stat -d 0.01 --per-node -m memory_read_bytes,memory_write_bytes
 stat -r 2 -d 0.01 --per-socket
 top -n 1 -I 20
 ROWS
-for machine in emerald-rapids,devices=on sandybridge-ep,hide=imc3@1,memory=1600 montecito granite-rapids,clusters=3; do
+for machine in emerald-rapids-devices "$(broken sandybridge-ep-no-imc3@1),memory=1600" montecito granite-rapids-snc3; do
 	wide=
 	while read -r row; do
 		[ "${row#encode cha}" = "$row" ] || [ "${machine#emerald}" != "$machine" ] || continue
@@ -751,7 +776,7 @@ for machine in emerald-rapids,devices=on sandybridge-ep,hide=imc3@1,memory=1600 
 		done
 	done <"$tmp/narrow"
 	[ -z "$wide" ] || echo "# wider, or refused: $wide"
-	[ -z "$wide" ]; result "$machine: no line is wider than the terminal"
+	[ -z "$wide" ]; result "${machine##*/}: no line is wider than the terminal"
 done
 # A word that is longer than a line is broken; what nothing tells is 80; a width that is none is as if it were not there.
 UNCORE_SIM=emerald-rapids COLUMNS=20 run encode cha.TOR_INSERTS:IA_MISS_DRD

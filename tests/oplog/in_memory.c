@@ -3,7 +3,7 @@
  * What sessions do to the registers, and ask of the kernel, of a machine in memory. Compiled by oplog with
  * the libraries of a build, whose calls of the simulator are written down here (--wrap).
  *
- *   in_memory MACHINE    lines of standard input are done, and written before what they do:
+ *   in_memory MACHINE    lines of standard input are done, and written before what they do (,kernel=on: its kernel counts):
  *     a|b start EVENT...     a session of its own; a|b turns EVENT... one that may have several passes
  *     a|b read|next|reset|stop
  *     sleep SECONDS
@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../driver.h"
 #include "base/reg.h"
 #include "platform/platform.h"
 #include "sim/sim.h"
@@ -84,10 +85,16 @@ int __wrap_unc_machine_simulated(const char *spec, const char *node,
 				 struct unc_machine **out, struct unc_error *err)
 {
 	static struct unc_machine_events logged;
-	int rc = __real_unc_machine_simulated(spec, node, tables, n, out, err);
+	const char *kernel = strstr(spec, ",kernel=on");
+	char own[200];
+	int rc;
 
-	if (rc < 0 || !(*out)->events)
+	snprintf(own, sizeof(own), "%.*s%s", (int)(kernel ? kernel - spec : 150), spec,
+		 kernel ? kernel + strlen(",kernel=on") : "");
+	rc = __real_unc_machine_simulated(own, node, tables, n, out, err);
+	if (rc < 0 || !kernel)
 		return rc;
+	driver_attach(*out, false);
 	events = (*out)->events;
 	logged = *events;
 	logged.open = log_open;

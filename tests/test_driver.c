@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The kernel of the simulated machine. What its driver does was measured on a kernel 6.1 with these
+ * The model of the kernel's driver. What the driver does was measured on a kernel 6.1 with these
  * CPUs (register writes traced, clock stopped); registers: Intel 329468-002 (Ivy Bridge-EP),
  * 323535-001 (Nehalem-EP), 817509-001 (Emerald Rapids).
  */
@@ -13,7 +13,7 @@
 #include "access/kernel.h"
 #include "host/cpu.h"
 #include "machine/simulator.h"
-#include "sim/sim.h"
+#include "sim_units.h"
 #include "suite.h"
 
 static const uint64_t ms = 1000000;
@@ -21,7 +21,6 @@ static const uint64_t ms = 1000000;
 static struct unc_machine *machine;
 static struct unc_sim *sim;
 static struct unc_access *gate;
-static struct unc_topology topology;
 static struct unc_error err;
 
 /* Registers of CBo 0 of Ivy Bridge-EP, by number. */
@@ -36,9 +35,8 @@ static void begin(const char *spec)
 	memset(&err, 0, sizeof(err));
 	CU_ASSERT_EQUAL_FATAL(unc_machine_simulated(spec, "node", tables, n, &machine, &err), 0);
 	sim = unc_machine_sim(machine);
+	CU_ASSERT_EQUAL_FATAL(sim_units(sim, &err), 0);
 	CU_ASSERT_EQUAL_FATAL(unc_access_open(machine, NULL, &gate, &err), 0);
-	CHECK_NUMBER(machine->methods->topology(machine, &topology, &err), 0);
-	machine->top = &topology;
 }
 
 static void end(void)
@@ -133,8 +131,8 @@ static void test_pmus(void)
 		{"ivybridge-ep,kernel=on", "uncore_ubox", "0,12"},
 		{"ivybridge-ep,kernel=on", "uncore_cbox_12", NULL},
 		{"ivybridge-ep,kernel=on", "uncore_irp", NULL},
-		{"ivybridge-ep,kernel=on,hide=ha1", "uncore_ha_1", NULL},
-		{"ivybridge-ep,kernel=on,hide=ha1@1", "uncore_ha_1", "0,12"},
+		{"ivybridge-ep-no-ha1,kernel=on", "uncore_ha_1", NULL},
+		{"ivybridge-ep-no-ha1@1,kernel=on", "uncore_ha_1", "0,12"},
 		{"nehalem-ep,kernel=on", "uncore", "0,8"},
 		{"emerald-rapids,kernel=on,sockets=1", "uncore_imc_free_running_3", "0"},
 		{"emerald-rapids,kernel=on,sockets=1", "uncore_imc_free_running_4", NULL},
@@ -309,7 +307,7 @@ static struct unc_kernel_group *open_group(const char *pmu, unsigned socket,
 	struct unc_kernel_group *group = NULL;
 
 	CHECK_NUMBER(unc_kernel_find(gate, pmu, socket, &place, &err), 0);
-	CHECK_NUMBER(place.cpu, topology.socket[socket].cpu);
+	CHECK_NUMBER(place.cpu, machine->top->socket[socket].cpu);
 	CHECK_NUMBER(unc_kernel_open(gate, &place, events, n, &group, &err), 0);
 	CHECK_TEXT(err.text, "");
 	CU_ASSERT_FATAL(group != NULL);
@@ -354,7 +352,7 @@ static void test_missing(void)
 	struct unc_kernel_group *group;
 	struct unc_reg_op op;
 
-	begin("ivybridge-ep,clock=step,kernel=on,hide=cbo3@1");
+	begin("ivybridge-ep-no-cbo3@1,clock=step,kernel=on");
 	group = open_group("uncore_cbox_3", 1, &clocks, 1, &op);
 	unc_sim_step(sim, ms);
 	CHECK_NUMBER(unc_access_run(gate, &op, 1), 0);
