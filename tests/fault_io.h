@@ -1,73 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * System calls on files that fail when a test wants it. A program that includes this has its own
- * open(), pread(), pwrite() and read(), and so have the libraries that it uses.
+ * System calls on files that fail when a test wants it: faults.h. A program that includes this has
+ * its own open(), pread(), pwrite() and read(), and so have the libraries that it uses. The offset
+ * of an open() and a read() is 0.
  */
 #ifndef UNC_TEST_FAULT_IO_H
 #define UNC_TEST_FAULT_IO_H
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum fault_call { FAULT_NONE, FAULT_OPEN, FAULT_AT, FAULT_READ };
-enum { FAULT_ANYWHERE = -1, FAULT_FOR_EVER = -1 };
+#include "faults.h"
 
-struct fault {
-	enum fault_call call; /* FAULT_AT: pread() and pwrite() */
-	const char *path;     /* what the path ends in */
-	off_t offset;
-	int error; /* errno value; 0: half of it is done */
-	int times;
-	off_t end; /* offsets up to here, this one not included; 0: the one offset */
-};
-
-static struct fault fault;
 static unsigned io_calls; /* of those that this has, so far */
 
-/* Whether this call is to fail now. */
-static inline int fault_hits(enum fault_call call, const char *path, off_t offset)
-{
-	size_t n = strlen(path), tail = fault.path ? strlen(fault.path) : 0;
-
-	if (fault.call != call || !fault.times || n < tail ||
-	    strcmp(path + n - tail, fault.path) != 0 ||
-	    (fault.offset != FAULT_ANYWHERE && fault.offset != offset &&
-	     (offset < fault.offset || offset >= fault.end)))
-		return 0;
-	if (fault.times > 0)
-		fault.times--;
-	errno = fault.error;
-	return 1;
-}
-
-static inline int fault_hits_fd(enum fault_call call, int fd, off_t offset)
+static inline int fault_before_fd(enum room_op op, int fd, off_t offset, size_t *size)
 {
 	char link[40], path[1024];
 	int saved = errno;
 	ssize_t n;
 
-	if (fault.call != call)
+	io_calls++;
+	if (!any_faults)
 		return 0;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	n = readlink(link, path, sizeof(path) - 1);
 	path[n < 0 ? 0 : n] = '\0';
 	errno = saved;
-	return fault_hits(call, path, offset);
+	return fault_before(op, path, (uint64_t)offset, size);
 }
 
 int open(const char *path, int flags, ...)
 {
+	size_t none = 0;
 	va_list args;
 	int mode;
 
 	io_calls++;
-	if (fault_hits(FAULT_OPEN, path, FAULT_ANYWHERE))
+	if (fault_before(ROOM_OPEN, path, 0, &none) < 0)
 		return -1;
 	va_start(args, flags);
 	mode = flags & O_CREAT ? va_arg(args, int) : 0;
@@ -84,34 +55,22 @@ int __open_2(const char *path, int flags)
 
 ssize_t pread(int fd, void *buf, size_t size, off_t offset)
 {
-	io_calls++;
-	if (fault_hits_fd(FAULT_AT, fd, offset)) {
-		if (fault.error)
-			return -1;
-		size /= 2;
-	}
+	if (fault_before_fd(ROOM_READ, fd, offset, &size) < 0)
+		return -1;
 	return syscall(SYS_pread64, fd, buf, size, offset);
 }
 
 ssize_t pwrite(int fd, const void *buf, size_t size, off_t offset)
 {
-	io_calls++;
-	if (fault_hits_fd(FAULT_AT, fd, offset)) {
-		if (fault.error)
-			return -1;
-		size /= 2;
-	}
+	if (fault_before_fd(ROOM_WRITE, fd, offset, &size) < 0)
+		return -1;
 	return syscall(SYS_pwrite64, fd, buf, size, offset);
 }
 
 ssize_t read(int fd, void *buf, size_t size)
 {
-	io_calls++;
-	if (fault_hits_fd(FAULT_READ, fd, FAULT_ANYWHERE)) {
-		if (fault.error)
-			return -1;
-		size = (size + 1) / 2;
-	}
+	if (fault_before_fd(ROOM_READ, fd, 0, &size) < 0)
+		return -1;
 	return syscall(SYS_read, fd, buf, size);
 }
 

@@ -7,24 +7,36 @@
 #ifndef UNC_TEST_LOSING_KIT_H
 #define UNC_TEST_LOSING_KIT_H
 
-#include <errno.h>
 #include <linux/perf_event.h>
 
+#include "faults.h"
 #include "machine/simulator.h"
 #include "session_kit.h"
 
 enum { LOSING_REGS = 256, LOSING_EVENTS = 4096 };
 
-/* The unit, and what of it fails. */
+/*
+ * The unit. Faults of its registers are of a path like "reg/control" and the offset 0, those of its
+ * events of "event": faults("fail read reg/control - EIO").
+ */
 static struct {
 	struct unc_reg reg[LOSING_REGS];
 	uint8_t role[LOSING_REGS];
 	size_t n;
-	uint32_t reads, writes; /* of registers of these roles: bits */
 	const struct unc_kernel_unit *kernel;
-	bool open, read, end; /* its events cannot be opened, not be read, or have lost theirs */
-	unsigned prepared;    /* accesses to its controls: somebody wants to look there */
+	unsigned prepared; /* accesses to its controls: somebody wants to look there */
 } losing;
+
+static const char *const losing_path[] = {
+	[UNC_ROLE_OTHER] = "reg/other",
+	[UNC_ROLE_UNIT_CTL] = "reg/unit-control",
+	[UNC_ROLE_STATUS] = "reg/status",
+	[UNC_ROLE_CTL] = "reg/control",
+	[UNC_ROLE_CTR] = "reg/counter",
+	[UNC_ROLE_FIXED_CTL] = "reg/control-fixed",
+	[UNC_ROLE_FIXED_CTR] = "reg/counter-fixed",
+	[UNC_ROLE_FREE] = "reg/counter-free",
+};
 
 /* ---- its registers */
 
@@ -33,7 +45,8 @@ static const struct unc_access_methods *losing_model;
 /* Whether the access is to fail; *control: it is to a control of the unit. */
 static inline bool losing_fails(const struct unc_reg_op *op, bool *control)
 {
-	uint32_t roles = op->kind == UNC_OP_READ ? losing.reads : losing.writes;
+	enum room_op does = op->kind == UNC_OP_READ ? ROOM_READ : ROOM_WRITE;
+	size_t size = 8;
 
 	*control = false;
 	for (size_t i = 0; i < losing.n; i++) {
@@ -43,7 +56,7 @@ static inline bool losing_fails(const struct unc_reg_op *op, bool *control)
 		    reg->space != op->reg.space)
 			continue;
 		*control = losing.role[i] == UNC_ROLE_CTL;
-		return roles >> losing.role[i] & 1;
+		return fault_before(does, losing_path[losing.role[i]], 0, &size) < 0;
 	}
 	return false;
 }
@@ -88,6 +101,7 @@ static struct perf_event_attr losing_attr; /* of the last of these */
 static inline int losing_open(struct unc_machine *m, const struct perf_event_attr *attr, int cpu,
 			      int group_fd)
 {
+	size_t none = 0;
 	bool its = false;
 	int fd;
 
@@ -96,10 +110,8 @@ static inline int losing_open(struct unc_machine *m, const struct perf_event_att
 		       losing.kernel->place[i].cpu == (uint32_t)cpu;
 	if (its)
 		losing_attr = *attr;
-	if (its && losing.open) {
-		errno = EBUSY;
+	if (its && fault_before(ROOM_OPEN, "event", 0, &none) < 0)
 		return -1;
-	}
 	fd = losing_kernel->open(m, attr, cpu, group_fd);
 	CU_ASSERT_FATAL(fd < LOSING_EVENTS);
 	if (fd >= 0)
@@ -107,17 +119,14 @@ static inline int losing_open(struct unc_machine *m, const struct perf_event_att
 	return fd;
 }
 
+/* One of a pinned group that has lost its counters reads as nothing at all. */
 static inline long losing_read(struct unc_machine *m, int fd, void *buf, size_t size)
 {
 	bool its = fd >= 0 && fd < LOSING_EVENTS && losing_fd[fd];
 
-	if (its && losing.end)
-		return 0; /* as of a pinned group that has lost its counters */
-	if (its && losing.read) {
-		errno = EIO;
+	if (its && fault_before(ROOM_READ, "event", 0, &size) < 0)
 		return -1;
-	}
-	return losing_kernel->read(m, fd, buf, size);
+	return size ? losing_kernel->read(m, fd, buf, size) : 0;
 }
 
 /* ---- the machine */
@@ -168,7 +177,7 @@ static inline bool losing_shares(struct unc_platform *p, const struct unc_instan
 	return false;
 }
 
-/* It is this unit; nothing fails yet. Registers that it shares with others are not its own. */
+/* It is this unit. Registers that it shares with others are not its own. */
 static inline void losing_unit(struct unc_platform *p, const struct unc_instance *u)
 {
 	const struct unc_table *t = p->table;

@@ -138,15 +138,16 @@ static void test_msr(void)
 static void test_faults(void)
 {
 	static const struct {
-		int error, times, code, errno_value;
+		const char *fault;
+		int code, errno_value;
 	} rows[] = {
-		{EINTR, 3, 0, 0},
-		{EAGAIN, 3, 0, 0},
-		{0, 3, 0, 0}, /* short */
-		{EIO, 1, UNC_ERR_IO, EIO},
-		{EPERM, 1, UNC_ERR_PERMISSION, EPERM},
-		{EAGAIN, FAULT_FOR_EVER, UNC_ERR_IO, EAGAIN},
-		{EINTR, FAULT_FOR_EVER, UNC_ERR_IO, EINTR},
+		{"EINTR times 3", 0, 0},
+		{"EAGAIN times 3", 0, 0},
+		{NULL, 0, 0}, /* half of it */
+		{"EIO times 1", UNC_ERR_IO, EIO},
+		{"EPERM times 1", UNC_ERR_PERMISSION, EPERM},
+		{"EAGAIN", UNC_ERR_IO, EAGAIN},
+		{"EINTR", UNC_ERR_IO, EINTR},
 	};
 	struct unc_reg_op ops[4];
 
@@ -166,16 +167,19 @@ static void test_faults(void)
 			CHECK_NUMBER(unc_access_prepare(gate, ops, 4, &err), 0);
 			CHECK_NUMBER(unc_access_run(gate, ops, 1), 0);
 			for (int op = 1; op <= 2; op++) {
-				fault = (struct fault){
-					FAULT_AT,          k ? "10.0/config" : "cpu/0/msr",
-					k ? 0xa0 : 0x2008, rows[i].error,
-					rows[i].times,     0};
+				if (rows[i].fault)
+					faults("fail %s %s %s", op == 1 ? "read" : "write",
+					       k ? "*10.0/config 0xa0" : "*cpu/0/msr 0x2008",
+					       rows[i].fault);
+				else
+					faults("short %s times 3",
+					       k ? "*10.0/config 0xa0 2" : "*cpu/0/msr 0x2008 4");
 				ops[op].error = ops[op].errno_value = 77;
 				CHECK_NUMBER(unc_access_run(gate, &ops[op], 1),
 					     ok ? 0 : UNC_ERR_IO);
 				CHECK_NUMBER(ops[op].error, rows[i].code);
 				CHECK_NUMBER(ops[op].errno_value, rows[i].errno_value);
-				fault = (struct fault){0};
+				no_faults();
 			}
 			CHECK_NUMBER(ops[1].value, ok ? ops[0].value : 0);
 			CHECK_NUMBER(unc_access_run(gate, &ops[3], 1), 0);
@@ -294,10 +298,10 @@ static void test_pci_errors(void)
 		"pci 0000:7f:10.0 offset 0xa0 is not reachable: the configuration space that the "
 		"kernel shows ends at 0x20");
 	fake_size(fake_config(&root, 0x7f, 0x10, 0), 256);
-	fault = (struct fault){FAULT_AT, "10.0/config", 0xa4, EIO, FAULT_FOR_EVER, 0};
+	faults("fail read *10.0/config 0xa4 EIO");
 	REFUSED(read_of(pci(0xa0, 64)), UNC_ERR_IO,
 		"pci 0000:7f:10.0 offset 0xa0: Input/output error");
-	fault = (struct fault){0};
+	no_faults();
 	close_root();
 
 	open_root();
@@ -495,28 +499,28 @@ static void test_read(void)
 	ops[0] = read_of(msr(0x2008, 0));
 	ops[1] = read_of(pci(0xd8, 32));
 	/* It fails twice, when it is run and when it is tried. */
-	fault = (struct fault){FAULT_AT, "10.0/config", 0xd8, EIO, 2, 0};
+	faults("fail read *10.0/config 0xd8 EIO times 2");
 	CHECK_NUMBER(unc_access_read(gate, ops, 2, &err), UNC_ERR_IO);
 	CHECK_TEXT(err.text, "pci 0000:7f:10.0 offset 0xd8: Input/output error");
-	CHECK_NUMBER(fault.times, 0);
+	CHECK_NUMBER(struck, 2);
 	/* Once: the next time it is right. */
-	fault.times = 1;
+	faults("fail read *10.0/config 0xd8 EIO times 1");
 	unc_error_clear(&err);
 	CHECK_NUMBER(unc_access_read(gate, ops, 2, &err), 0);
 	CHECK_TEXT(err.text, "");
 	CHECK_NUMBER(ops[1].value, 7);
 	/* It has been read: preparing it does not try it. */
-	fault.times = 1;
+	faults("fail read *10.0/config 0xd8 EIO times 1");
 	CHECK_NUMBER(unc_access_prepare(gate, ops, 2, &err), 0);
-	CHECK_NUMBER(fault.times, 1);
-	fault = (struct fault){0};
+	CHECK_NUMBER(struck, 0);
+	no_faults();
 	allow(msr(0x2010, 0), 0);
 	ops[0] = read_of(msr(0x2010, 0));
 	CHECK_NUMBER(unc_access_read(gate, ops, 1, &err), 0);
-	fault = (struct fault){FAULT_AT, "cpu/0/msr", 0x2010, EIO, 1, 0};
+	faults("fail read *cpu/0/msr 0x2010 EIO times 1");
 	CHECK_NUMBER(unc_access_prepare(gate, ops, 1, &err), 0);
-	CHECK_NUMBER(fault.times, 1);
-	fault = (struct fault){0};
+	CHECK_NUMBER(struck, 0);
+	no_faults();
 	ops[1] = read_of(pci(0xdc, 32));
 	CHECK_NUMBER(unc_access_read(gate, ops, 2, &err), UNC_ERR_DENIED);
 	close_root();

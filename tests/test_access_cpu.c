@@ -138,18 +138,18 @@ static void test_refused(void)
 	open_machine(5);
 	caller = -1;
 	CHECK_NUMBER(unc_access_prepare(gate, &op, 1, &err), 0);
-	fault = (struct fault){FAULT_OPEN, "cpu/4/msr", FAULT_ANYWHERE, EMFILE, 1, 0};
+	faults("fail open *cpu/4/msr - EMFILE times 1");
 	CHECK_NUMBER(asked(&op, 4), 0);
-	CHECK_NUMBER(fault.times, 0);
+	CHECK_NUMBER(struck, 1);
 	CHECK_NUMBER(asked(&op, 4), 0); /* it is not asked for again */
-	fault = (struct fault){FAULT_AT, "cpu/1/msr", NUMBER, ENXIO, FAULT_FOR_EVER, 0};
+	faults("fail read *cpu/1/msr %#x ENXIO", NUMBER);
 	CHECK_NUMBER(asked(&op, 1), 0);
-	fault = (struct fault){0};
+	no_faults();
 	CHECK_NUMBER(asked(&op, 1), 1);
 	/* What the CPU does not have is no matter of the file. */
-	fault = (struct fault){FAULT_AT, "cpu/1/msr", NUMBER, EIO, FAULT_FOR_EVER, 0};
+	faults("fail read *cpu/1/msr %#x EIO", NUMBER);
 	CHECK_NUMBER(unc_access_run(gate, &op, 1), UNC_ERR_IO);
-	fault = (struct fault){0};
+	no_faults();
 	close_root();
 }
 
@@ -160,13 +160,13 @@ static void test_offline(void)
 
 	open_machine(5);
 	caller = -1;
-	fault = (struct fault){FAULT_OPEN, "cpu/0/msr", FAULT_ANYWHERE, ENXIO, FAULT_FOR_EVER, 0};
+	faults("fail open *cpu/0/msr - ENXIO");
 	CHECK_NUMBER(unc_access_prepare(gate, &near, 1, &err), 0);
 	CHECK_NUMBER(asked(&near, -1), 1);
-	fault = (struct fault){FAULT_OPEN, "cpu/2/msr", FAULT_ANYWHERE, ENXIO, FAULT_FOR_EVER, 0};
+	faults("fail open *cpu/2/msr - ENXIO");
 	CHECK_NUMBER(unc_access_prepare(gate, &far, 1, &err), 0);
 	CHECK_NUMBER(asked(&far, -1), 3);
-	fault = (struct fault){0};
+	no_faults();
 	close_root();
 }
 
@@ -183,12 +183,12 @@ static void test_gone(void)
 	caller = -1;
 	CHECK_NUMBER(unc_access_prepare(gate, &near, 1, &err), 0);
 	CHECK_NUMBER(unc_access_prepare(gate, &far, 1, &err), 0);
-	fault = (struct fault){FAULT_AT, "cpu/0/msr", FAULT_ANYWHERE, ENXIO, FAULT_FOR_EVER, 0};
+	faults("fail read *cpu/0/msr - ENXIO");
 	REFUSED(read_of(next_near), 0, NULL);
 	CHECK_NUMBER(asked(&near, -1), 1);
-	fault = (struct fault){FAULT_AT, "cpu/2/msr", FAULT_ANYWHERE, ENXIO, FAULT_FOR_EVER, 0};
+	faults("fail read *cpu/2/msr - ENXIO");
 	REFUSED(read_of(next_far), UNC_ERR_UNAVAILABLE, "cpu 2 is offline");
-	fault = (struct fault){0};
+	no_faults();
 	close_root();
 }
 

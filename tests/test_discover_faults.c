@@ -86,22 +86,22 @@ static void test_others(void)
 static void test_function(void)
 {
 	static const struct {
-		enum fault_call call;
+		const char *call;
 		int error;
 		const char *why;
 	} rows[] = {
-		{FAULT_AT, EIO, "Input/output error"},
-		{FAULT_AT, ENODEV, "No such device"},
-		{FAULT_OPEN, EMFILE, "Too many open files"},
-		{FAULT_OPEN, ENFILE, "Too many open files in system"},
-		{FAULT_OPEN, EACCES, "Permission denied"},
-		{FAULT_OPEN, ENOENT, "No such file or directory"},
+		{"read", EIO, "Input/output error"},
+		{"read", ENODEV, "No such device"},
+		{"open", EMFILE, "Too many open files"},
+		{"open", ENFILE, "Too many open files in system"},
+		{"open", EACCES, "Permission denied"},
+		{"open", ENOENT, "No such file or directory"},
 	};
 	char text[200];
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		machine();
-		with_fault(rows[i].call, "7e:10.1/config", FAULT_ANYWHERE, rows[i].error);
+		with_faults("fail %s *7e:10.1/config - %d", rows[i].call, rows[i].error);
 		CHECK_NUMBER(count("imc", false), 4);
 		CHECK_NUMBER(count("imc", true), 3);
 		snprintf(text, sizeof(text),
@@ -111,7 +111,7 @@ static void test_function(void)
 		/* The kernel knows what it is. */
 		fake_text(fake_path(&root, "/sys/bus/pci/devices/0000:7e:10.1/vendor"), "0x8086\n");
 		fake_text(fake_path(&root, "/sys/bus/pci/devices/0000:7e:10.1/device"), "0x3cb1\n");
-		with_fault(rows[i].call, "7e:10.1/config", FAULT_ANYWHERE, rows[i].error);
+		with_faults("fail %s *7e:10.1/config - %d", rows[i].call, rows[i].error);
 		snprintf(text, sizeof(text), "pci 0000:7e:10.1 offset 0x0: %s",
 			 rows[i].error == EACCES ? "permission denied: root is needed"
 						 : rows[i].why);
@@ -141,14 +141,16 @@ static void test_quiet_socket(void)
 /* What only disturbs is overcome. */
 static void test_disturbed(void)
 {
-	static const int errors[] = {EINTR, EAGAIN, 0};
+	static const char *const lines[] = {"fail read */config - EINTR times 60",
+					    "fail read */config - EAGAIN times 60",
+					    "short */config - 2 times 60"};
 
 	machine();
 	for (size_t i = 0; i < 3; i++) {
-		fault = (struct fault){FAULT_AT, "/config", FAULT_ANYWHERE, errors[i], 60, 0};
+		faults("%s", lines[i]);
 		discover();
-		CHECK_NUMBER(fault.times, 0);
-		fault = (struct fault){0};
+		CHECK_NUMBER(struck, 60);
+		no_faults();
 		CHECK_TEXT(notes, "");
 		CHECK_NUMBER(count("imc", true), 4);
 		CHECK_NUMBER(count("cha", true), 12);
@@ -162,7 +164,7 @@ static void test_optional(void)
 {
 	machine();
 	fake_function(&root, 0xfe, 0x11, 0, 0x3cb8, 256);
-	with_fault(FAULT_AT, "fe:11.0/config", 0, EIO);
+	with_faults("fail read *fe:11.0/config 0 EIO");
 	CHECK_NUMBER(count("imc", false), 5);
 	CHECK_NUMBER(count("imc", true), 4);
 	CHECK_TEXT(unit("imc", 1, 2)->reason,
@@ -220,7 +222,7 @@ static void test_ubox(void)
 
 	for (size_t i = 0; i < 2; i++) {
 		machine();
-		with_fault(FAULT_AT, "7e:0b.0/config", at[i], EIO);
+		with_faults("fail read *7e:0b.0/config %#x EIO", (unsigned)at[i]);
 		snprintf(text, sizeof(text),
 			 "PCI function 0000:7e:10.0: the socket of its bus is not known: pci "
 			 "0000:7e:0b.0 offset 0x%x: Input/output error",
@@ -235,20 +237,20 @@ static void test_ubox(void)
 		forget();
 		/* Of any function of the bus; by a node that is not the number of the socket. */
 		locality(0x7e, 0x10, 1, "1\n", "8-15\n");
-		with_fault(FAULT_AT, "7e:0b.0/config", at[i], EIO);
+		with_faults("fail read *7e:0b.0/config %#x EIO", (unsigned)at[i]);
 		CHECK_NUMBER(count("imc", true), 4);
 		CHECK_TEXT(unit("imc", 0, 0)->location, "pci 0000:7e:10.0");
 		CHECK_NUMBER(count("cha", true), 12);
 		forget();
 		/* CPUs of both sockets say nothing. */
 		locality(0x7e, 0x10, 1, "0\n", "0-60\n");
-		with_fault(FAULT_AT, "7e:0b.0/config", at[i], EIO);
+		with_faults("fail read *7e:0b.0/config %#x EIO", (unsigned)at[i]);
 		CHECK_NUMBER(count("imc", true), 2);
 		leave();
 	}
 	/* One that does not even tell that it is a UBox. */
 	machine();
-	with_fault(FAULT_AT, "7e:0b.0/config", FAULT_ANYWHERE, EIO);
+	with_faults("fail read *7e:0b.0/config - EIO");
 	CHECK_TEXT(unit("imc", 0, 0)->reason,
 		   "PCI function 0000:7e:10.0: the socket of its bus is not known: pci "
 		   "0000:7e:0b.0: Input/output error");
@@ -336,7 +338,7 @@ static void test_offline_without_nodes(void)
 		locality(0x7e, 0x10, i, "-1\n", "0-31\n");
 	}
 	locality(0xfe, 0x0b, 0, "-1\n", "0-31\n");
-	with_fault(FAULT_AT, "7e:0b.0/config", 0x40, EIO);
+	with_faults("fail read *7e:0b.0/config 0x40 EIO");
 	CHECK_NUMBER(topo.n_sockets, 2);
 	CHECK_NUMBER(count("imc", true), 2);
 	CHECK_TEXT(unit("imc", 1, 0)->location, "pci 0000:fe:10.0");
@@ -414,7 +416,7 @@ static void test_empty_addresses(void)
 		leave();
 	}
 	machine();
-	with_fault(FAULT_AT, "7e:00.1/config", 0xe0, EIO);
+	with_faults("fail read *7e:00.1/config 0xe0 EIO");
 	CHECK_NUMBER(count("mc", false), 8);
 	CHECK_NUMBER(count("mc", true), 7);
 	CHECK_TEXT(unit("mc", 0, 2)->reason, "pci 0000:7e:00.1 offset 0xe0: Input/output error");
@@ -448,7 +450,7 @@ static void test_no_capabilities(void)
 static void test_unreadable(void)
 {
 	listed_machine();
-	fault = (struct fault){FAULT_AT, "80:00.1/config", 0x100, EIO, FAULT_FOR_EVER, 0};
+	faults("fail read *80:00.1/config 0x100 EIO");
 	discover();
 	CHECK_TEXT(notes, "1 PCI functions may have discovery tables that cannot be read, the "
 			  "first: pci 0000:80:00.1 offset 0x100: Input/output error\n"
@@ -460,7 +462,7 @@ static void test_unreadable(void)
 	forget();
 	/* A second table of a socket: the first is not all there is. */
 	fake_function(&root, 0, 0, 2, 0x09a7, 4096);
-	fault.path = "00:00.2/config";
+	faults("fail read *00:00.2/config 0x100 EIO");
 	discover();
 	CU_ASSERT_PTR_NOT_NULL(strstr(notes, "socket 0: no usable discovery table"));
 	CHECK_NUMBER(unit("cha", 1, 1)->status_position, 3);
@@ -468,12 +470,12 @@ static void test_unreadable(void)
 	hide(0, 0, 2);
 	/* One that does not tell who it is: it is said, and the table is used. */
 	fake_function(&root, 0x17, 0, 0, 0, 4096);
-	fault = (struct fault){FAULT_AT, "17:00.0/config", FAULT_ANYWHERE, EIO, FAULT_FOR_EVER, 0};
+	faults("fail read *17:00.0/config - EIO");
 	discover();
 	CHECK_TEXT(notes, "1 PCI functions may have discovery tables that cannot be read, the "
 			  "first: pci 0000:17:00.0 offset 0x100: Input/output error\n");
 	CHECK_NUMBER(unit("cha", 0, 1)->status_position, 3);
-	fault = (struct fault){0};
+	no_faults();
 	forget();
 	end();
 }
@@ -493,15 +495,13 @@ static void note(unsigned on_bus, unsigned device, unsigned function, unsigned v
 /* Times that the configuration space of a function was opened while units were searched. */
 static int opened(const char *config)
 {
-	enum { MANY = 1000 };
-
-	fault = (struct fault){FAULT_OPEN, config, FAULT_ANYWHERE, EIO, MANY, 0};
+	faults("fail open *%s - EIO", config);
 	discover();
-	int left = fault.times;
+	int times = (int)struck;
 
-	fault = (struct fault){0};
+	no_faults();
 	forget();
-	return MANY - left;
+	return times;
 }
 
 /* To look at a function is to wake it: only those that tell something of units are opened. */
@@ -542,9 +542,9 @@ static void test_table_knows(void)
 	listed_machine();
 	fake_text(fake_path(&root, "/sys/devices/system/cpu/online"), "0-63\n");
 	locality(0, 0, 1, "0\n", "0-31\n");
-	fault = (struct fault){FAULT_AT, "7e:00.0/config", 0xc0, EIO, FAULT_FOR_EVER, 0};
+	faults("fail read *7e:00.0/config 0xc0 EIO");
 	discover();
-	fault = (struct fault){0};
+	no_faults();
 	CHECK_TEXT(unit("upi", 0, 2)->location, "pci 0000:7e:03.1");
 	CHECK_NUMBER(count("upi", true), 6);
 	CHECK_NUMBER(count("m2m", true), 8);

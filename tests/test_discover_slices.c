@@ -24,7 +24,7 @@ static void test_slices(void)
 	CHECK_NUMBER(count("cbo", true), 10 + 6);
 	forget();
 	/* One that does not tell what it is may be one of them. */
-	with_fault(FAULT_AT, "7e:10.1/config", 0, EIO);
+	with_faults("fail read *7e:10.1/config 0 EIO");
 	CHECK_NUMBER(count("cbo", true), 11 + 6);
 	CU_ASSERT(!unit("cbo", 0, 9)->doubtful);
 	CU_ASSERT(unit("cbo", 0, 10)->doubtful);
@@ -57,7 +57,7 @@ static const char uncounted[] =
 static void test_slices_by_reading(void)
 {
 	static const struct {
-		off_t from, to;
+		unsigned from, to;
 		unsigned listed, available;
 		const char *reason; /* of CBo 11 */
 	} rows[] = {
@@ -83,10 +83,11 @@ static void test_slices_by_reading(void)
 		discover();
 		CHECK_TEXT(notes, uncounted);
 		CHECK_NUMBER(count("cbo", false), 15);
-		fault = (struct fault){FAULT_AT, "cpu/0/msr",    rows[i].from,
-				       EIO,      FAULT_FOR_EVER, rows[i].to};
+		faults("fail read *cpu/0/msr %#x EIO", rows[i].from);
+		for (unsigned at = rows[i].from + 1; at < rows[i].to; at++)
+			fault_too("fail read *cpu/0/msr %#x EIO", at);
 		probe(&access);
-		fault = (struct fault){0};
+		no_faults();
 		CHECK_NUMBER(count("cbo", false), rows[i].listed);
 		CHECK_NUMBER(count("cbo", true), rows[i].available);
 		CU_ASSERT(!strncmp(unit("cbo", 0, 11)->reason, rows[i].reason,

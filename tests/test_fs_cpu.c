@@ -425,20 +425,22 @@ static void test_irregular(void)
 static void test_faulty_files(void)
 {
 	static const struct {
-		enum fault_call call;
-		int error, times;
+		const char *fault;
 		const char *text;
 	} rows[] = {
-		{FAULT_READ, EINTR, 3, ""},
-		{FAULT_READ, EAGAIN, 3, ""},
-		{FAULT_READ, 0, FAULT_FOR_EVER, ""}, /* in small pieces */
-		{FAULT_OPEN, EINTR, 3, ""},
-		{FAULT_READ, EIO, 1, "/proc/cpuinfo cannot be read: Input/output error"},
-		{FAULT_OPEN, EMFILE, 1, "/proc/cpuinfo cannot be read: Too many open files"},
-		{FAULT_OPEN, ENFILE, 1,
+		{"fail read *cpuinfo - EINTR times 3", ""},
+		{"fail read *cpuinfo - EAGAIN times 3", ""},
+		{"short *cpuinfo - 7", ""},
+		{"fail open *cpuinfo - EINTR times 3", ""},
+		{"fail read *cpuinfo - EIO times 1",
+		 "/proc/cpuinfo cannot be read: Input/output error"},
+		{"fail open *cpuinfo - EMFILE times 1",
+		 "/proc/cpuinfo cannot be read: Too many open files"},
+		{"fail open *cpuinfo - ENFILE times 1",
 		 "/proc/cpuinfo cannot be read: Too many open files in system"},
-		{FAULT_OPEN, EACCES, 1, "/proc/cpuinfo cannot be read: Permission denied"},
-		{FAULT_READ, EAGAIN, FAULT_FOR_EVER,
+		{"fail open *cpuinfo - EACCES times 1",
+		 "/proc/cpuinfo cannot be read: Permission denied"},
+		{"fail read *cpuinfo - EAGAIN",
 		 "/proc/cpuinfo cannot be read: Resource temporarily unavailable"},
 	};
 
@@ -448,10 +450,9 @@ static void test_faulty_files(void)
 		bool ok = !*rows[i].text;
 
 		unc_error_clear(&err);
-		fault = (struct fault){rows[i].call,  "cpuinfo",     FAULT_ANYWHERE,
-				       rows[i].error, rows[i].times, 0};
+		faults("%s", rows[i].fault);
 		CHECK_NUMBER(unc_topology_read(fs, &t, &err), ok ? 0 : UNC_ERR_UNAVAILABLE);
-		fault = (struct fault){0};
+		no_faults();
 		CHECK_TEXT(err.text, rows[i].text);
 		if (ok)
 			CHECK_NUMBER(t.n_sockets, 1);

@@ -427,20 +427,18 @@ static void unfreeze(const struct kind *k, const struct unc_instance *u)
 	set_all(k, u, UNC_ROLE_UNIT_CTL, running);
 }
 
-#define BIT(role) (1u << (role))
-
 static bool no_counters(const struct kind *k, const struct unc_instance *u)
 {
 	(void)k;
 	(void)u;
-	losing.reads = BIT(UNC_ROLE_CTR) | BIT(UNC_ROLE_FIXED_CTR) | BIT(UNC_ROLE_FREE);
+	faults("fail read reg/counter* - EIO");
 	return true;
 }
 
 static bool no_controls(const struct kind *k, const struct unc_instance *u)
 {
 	(void)u;
-	losing.reads = BIT(UNC_ROLE_CTL);
+	faults("fail read reg/control - EIO");
 	return k->row->first_ctl != UNC_NONE &&
 	       !(k->p->table->reg[k->row->first_ctl].flags & UNC_REG_WO);
 }
@@ -448,7 +446,7 @@ static bool no_controls(const struct kind *k, const struct unc_instance *u)
 static bool no_unit_control(const struct kind *k, const struct unc_instance *u)
 {
 	(void)u;
-	losing.reads = BIT(UNC_ROLE_UNIT_CTL);
+	faults("fail read reg/unit-control - EIO");
 	return k->row->unit_ctl != UNC_NONE;
 }
 
@@ -456,14 +454,14 @@ static bool none_at_all(const struct kind *k, const struct unc_instance *u)
 {
 	(void)k;
 	(void)u;
-	losing.reads = losing.writes = UINT32_MAX;
+	faults("fail read reg/* - EIO\nfail write reg/* - EIO");
 	return true;
 }
 
 static bool unwritable_controls(const struct kind *k, const struct unc_instance *u)
 {
 	(void)u;
-	losing.writes = BIT(UNC_ROLE_CTL);
+	faults("fail write reg/control - EIO");
 	return k->row->n_counters > 0;
 }
 
@@ -471,7 +469,7 @@ static bool unwritable_counters(const struct kind *k, const struct unc_instance 
 {
 	(void)k;
 	(void)u;
-	losing.writes = BIT(UNC_ROLE_CTR);
+	faults("fail write reg/counter - EIO");
 	return true;
 }
 
@@ -479,21 +477,24 @@ static bool unopened(const struct kind *k, const struct unc_instance *u)
 {
 	(void)k;
 	(void)u;
-	return losing.open = true;
+	faults("fail open event - EBUSY");
+	return true;
 }
 
 static bool unread(const struct kind *k, const struct unc_instance *u)
 {
 	(void)k;
 	(void)u;
-	return losing.read = true;
+	faults("fail read event - EIO");
+	return true;
 }
 
 static bool ended(const struct kind *k, const struct unc_instance *u)
 {
 	(void)k;
 	(void)u;
-	return losing.end = true;
+	faults("short event - 0");
+	return true;
 }
 
 /* Pinned, as those of perf stat -e EVENT:D: as many as there are counters. */
@@ -529,8 +530,7 @@ static void work_again(const struct kind *k, const struct unc_instance *u)
 {
 	(void)k;
 	(void)u;
-	losing.reads = losing.writes = 0;
-	losing.open = losing.read = losing.end = false;
+	no_faults();
 }
 
 enum moment { START = 1, RUN = 2, CHANGE = 4, ALWAYS = 7 };
@@ -657,6 +657,7 @@ static bool lose(struct trial *t, const struct cause *cause, enum moment moment)
 
 static void end_trial(struct trial *t)
 {
+	no_faults();
 	memset(&losing, 0, sizeof(losing));
 	unc_session_free(t->s);
 }

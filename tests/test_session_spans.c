@@ -15,8 +15,10 @@ static void fail(struct unc_session *s, size_t slot, bool fails)
 {
 	losing.reg[0] = s->units.read[slot].reg;
 	losing.role[0] = UNC_ROLE_CTR;
-	losing.reads = (uint32_t)fails << UNC_ROLE_CTR;
-	losing.n = fails;
+	losing.n = 1;
+	no_faults();
+	if (fails)
+		faults("fail read reg/counter - EIO");
 }
 
 /* Item i in a look: whether its counter can be read now, and could in the last one. */
@@ -102,7 +104,7 @@ static void test_left_out(void)
 					    &(struct unc_loss){.why = UNC_LOST_CONTROL});
 		step(p, 1000 * ms);
 		if (second == LOST) { /* it is taken up again, and cannot be looked at */
-			losing.reads = UINT32_MAX;
+			faults("fail read reg/* - EIO");
 			unc_units_take_again(&s->units);
 		}
 		CHECK_NUMBER(unc_session_read(s, v, 2, sizeof(*v)), 0);
@@ -115,6 +117,7 @@ static void test_left_out(void)
 		CHECK_NEAR(v[1 - first].interval, clock, 1e-6);
 		CHECK_NEAR(v[1 - first].seconds, second, 1e-9);
 	}
+	no_faults();
 	losing.n = 0;
 	unc_session_stop(s);
 	unc_session_free(s);
@@ -180,12 +183,16 @@ static void test_other_company(void)
 			unc_units_lose_unit(&s->units,
 					    s->units.slot[s->units.read_slot[0]].instance, UNC_TURN,
 					    &(struct unc_loss){.why = UNC_LOST_CONTROL});
-		losing.reads = second < LOST + 2 ? UINT32_MAX * (second >= LOST) : 0;
+		if (second == LOST)
+			faults("fail read reg/* - EIO");
+		if (second == LOST + 2)
+			no_faults();
 		step(p, 1000 * ms);
 		CHECK_NUMBER(unc_session_read(s, v, UNITS * EACH, sizeof(*v)), 0);
 		CHECK_NUMBER(unc_session_look(s, UNC_ALL, NULL), 0);
 		check_stamps(s);
 	}
+	no_faults();
 	losing.n = 0;
 	unc_session_stop(s);
 	unc_session_free(s);
