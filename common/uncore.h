@@ -414,8 +414,7 @@ UNC_API int unc_group_find(struct unc_platform *, const char *name, size_t *inde
 
 /*
  * The most that the DRAM of a socket, or with -1 of all sockets, can move in a second, in bytes:
- * the speed that its modules run at, times 8 bytes, times its channels. Told by SMBIOS where the
- * modules of all channels run at one speed, or by the site, which has the last word.
+ * the speed that its modules run at, times 8 bytes, times its channels. The site tells it.
  * Errors: UNC_ERR_UNAVAILABLE it is not known, and why; UNC_ERR_RANGE no such socket.
  */
 UNC_API int unc_memory_peak(struct unc_platform *, int socket, double *bytes_per_second);

@@ -66,7 +66,7 @@ struct unc_machine {
 	const struct unc_topology *top;
 	const struct unc_table *table; /* the only one that it can have; NULL: that of its CPU */
 	double tsc_hz;                 /* of its TSC; 0: has to be observed */
-	unsigned memory_speed;         /* of its DRAM, MT/s, where it has no SMBIOS; 0: not known */
+	unsigned memory_speed;         /* of a simulated machine's DRAM, MT/s; 0: not known */
 	bool fenced;                   /* registers are real: only a monitor's may be touched */
 	bool simulated;                /* to be said wherever numbers are shown */
 };

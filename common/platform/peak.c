@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The most that the memory of a socket can move: told by the site, or channels by the speed of their
- * modules. */
-#include "host/smbios.h"
+/* The most that the memory of a socket can move: told by the site; of a simulated machine, channels by
+ * the speed of their modules. */
 #include "platform/platform.h"
-
-#define SITE_TELLS "; peak in [memory] of /etc/libuncore/site.conf tells it"
 
 enum { CHANNEL_BYTES = 8 }; /* width of a channel */
 
@@ -41,27 +38,6 @@ static int count_channels(const struct unc_platform *p, struct channels *c, stru
 	return 0;
 }
 
-/* ---- speed */
-
-static int speed_of(const struct unc_platform *p, unsigned channels, unsigned *speed,
-		    struct unc_error *err)
-{
-	struct unc_smbios_memory memory;
-	int rc;
-
-	*speed = p->machine->memory_speed;
-	if (*speed)
-		return 0;
-	if (p->machine->simulated)
-		return unc_fail(err, UNC_ERR_UNAVAILABLE,
-				"the simulated machine was not given the speed of its memory "
-				"(memory=MT/s)");
-	if ((rc = unc_smbios_read(p->fs, channels, &memory, err)) < 0)
-		return rc;
-	*speed = memory.speed;
-	return 0;
-}
-
 /* ---- peaks */
 
 static bool all_known(const struct unc_platform *p)
@@ -72,26 +48,37 @@ static bool all_known(const struct unc_platform *p)
 	return true;
 }
 
-int unc_peaks_find(struct unc_platform *p, struct unc_error *err)
+static void simulated_peaks(struct unc_platform *p)
+{
+	struct channels c = {.all = 0};
+
+	if (count_channels(p, &c, &p->peaks.why) < 0)
+		return;
+	if (!p->machine->memory_speed)
+		unc_fail(&p->peaks.why, UNC_ERR_UNAVAILABLE,
+			 "the simulated machine was not given the speed of its memory "
+			 "(memory=MT/s)");
+	for (int i = 0; i < p->topology.n_sockets; i++)
+		if (p->peaks.of[i] <= 0)
+			p->peaks.of[i] = 1e6 * p->machine->memory_speed * CHANNEL_BYTES * c.of[i];
+}
+
+void unc_peaks_find(struct unc_platform *p)
 {
 	const struct unc_site_peaks *site = &p->site.peaks;
-	struct channels c = {.all = 0};
-	unsigned speed = 0;
-	int rc;
 
 	p->peaks.why = site->why;
 	if (site->why.code)
-		return 0;
+		return;
 	for (int i = 0; i < p->topology.n_sockets; i++)
 		p->peaks.of[i] = site->of[i] > 0 ? site->of[i] : site->each;
 	if (all_known(p))
-		return 0;
-	if ((rc = count_channels(p, &c, &p->peaks.why)) == 0)
-		rc = speed_of(p, c.all, &speed, &p->peaks.why);
-	for (int i = 0; rc == 0 && i < p->topology.n_sockets; i++)
-		if (p->peaks.of[i] <= 0)
-			p->peaks.of[i] = 1e6 * speed * CHANNEL_BYTES * c.of[i];
-	return rc == UNC_ERR_MEMORY ? unc_fail(err, rc, "out of memory") : 0;
+		return;
+	if (p->machine->simulated)
+		simulated_peaks(p);
+	else
+		unc_fail(&p->peaks.why, UNC_ERR_UNAVAILABLE,
+			 "peak in [memory] of /etc/libuncore/site.conf tells it");
 }
 
 int unc_peak_of(const struct unc_platform *p, int socket, double *bytes_per_second,
@@ -110,11 +97,10 @@ int unc_peak_of(const struct unc_platform *p, int socket, double *bytes_per_seco
 				p->topology.n_sockets - 1, socket);
 	for (int i = first; i <= last; i++) {
 		if (p->peaks.of[i] <= 0)
-			return unc_fail(
-				err, UNC_ERR_UNAVAILABLE,
-				"what the memory of socket %d can move is not known: %s%s", i,
-				p->peaks.why.text[0] ? p->peaks.why.text : "it has no channels",
-				p->machine->simulated || p->site.peaks.why.code ? "" : SITE_TELLS);
+			return unc_fail(err, UNC_ERR_UNAVAILABLE,
+					"what the memory of socket %d can move is not known: %s", i,
+					p->peaks.why.text[0] ? p->peaks.why.text
+							     : "it has no channels");
 		sum += p->peaks.of[i];
 	}
 	*bytes_per_second = sum;

@@ -402,8 +402,9 @@ static int open_platform(struct unc_platform *p, const struct unc_options *o, st
 	if (rc < 0)
 		return rc;
 	unc_platform_now(p, &p->opened_ns, &p->opened_tsc);
-	if ((rc = unc_describe(p, err)) < 0 || (rc = unc_peaks_find(p, err)) < 0)
+	if ((rc = unc_describe(p, err)) < 0)
 		return rc;
+	unc_peaks_find(p);
 	return unc_describe_groups(p, err);
 }
 

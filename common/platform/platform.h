@@ -184,7 +184,7 @@ void unc_site_free(struct unc_site *);
 
 /* peak.c: finds what the memory of the sockets can move, once the units are known; and as
  * unc_memory_peak(). */
-int unc_peaks_find(struct unc_platform *, struct unc_error *err);
+void unc_peaks_find(struct unc_platform *);
 int unc_peak_of(const struct unc_platform *, int socket, double *bytes_per_second,
 		struct unc_error *err);
 

@@ -6,7 +6,7 @@
  *   load=X         0 .. 1, traffic; clocks stay as they are. Default 1
  *   load=live      it changes with time, see sim_live.c
  *   seed=N         of load=live; default: by the name of the node
- *   memory=N       MT/s, what the firmware tells of the memory modules; default: nothing
+ *   memory=N       MT/s, the speed of the memory modules; default: not known
  *   clock=wall     time passes (default);  clock=step  it moves by unc_sim_step() only;
  *                  clock=wait  by that, and while the library waits
  *   frozen=N       somebody has frozen socket N: it stays so where the table knows no register that
