@@ -11,7 +11,6 @@
 #include "access/access_pci.h"
 #include "access/access_ways.h"
 #include "access/fence.h"
-#include "access/near.h"
 #include "base/bits.h"
 #include "host/cpu.h"
 #include "host/fs.h"
@@ -30,7 +29,6 @@ struct known {
 struct unc_access {
 	struct unc_machine *machine;
 	struct unc_ways ways;
-	struct unc_near near;
 	/* Sessions of different threads prepare at the same time. Running takes no lock. */
 	pthread_mutex_t lock;
 	struct known *known;
@@ -53,7 +51,6 @@ int unc_access_open(struct unc_machine *machine, const char *order, struct unc_a
 	access->machine = machine;
 	access->function = UINT64_MAX;
 	pthread_mutex_init(&access->lock, NULL);
-	unc_near_begin(&access->near, machine);
 	rc = unc_ways_open(&access->ways, machine, order, err);
 	if (rc < 0) {
 		unc_access_close(access);
@@ -67,7 +64,6 @@ void unc_access_close(struct unc_access *access)
 {
 	if (!access)
 		return;
-	unc_near_end(&access->near);
 	unc_ways_close(&access->ways);
 	pthread_mutex_destroy(&access->lock);
 	free(access->known);
@@ -78,11 +74,6 @@ void unc_access_close(struct unc_access *access)
 const struct unc_ways *unc_access_ways(const struct unc_access *access)
 {
 	return &access->ways;
-}
-
-struct unc_near *unc_access_near(struct unc_access *access)
-{
-	return &access->near;
 }
 
 const char *unc_access_name(const struct unc_access *access, unsigned way)
@@ -328,75 +319,21 @@ static int prepare_one(struct unc_access *access, struct unc_reg_op *op, bool tr
 			unc_pci_name(op->reg.address).text, unc_fs_reason(known->unidentified));
 }
 
-/* Operations, and what is done with them by who is near to their registers. */
-struct work {
-	struct unc_access *access;
-	struct unc_reg_op *ops;
-	size_t n;
-	bool try;
-	struct unc_error *err;
-};
-
-/* The socket to which who reads or writes a register has to be near; -1: that is no matter. */
-static int socket_of(const struct unc_access *access, const struct unc_reg *reg)
-{
-	return reg->space == UNC_SPACE_MSR && unc_near_held(&access->near)
-		       ? unc_topology_socket(access->machine->top, (int)reg->target)
-		       : -1;
-}
-
-/* The operations of one socket after the other, up to the first errand that fails (< 0). The
- * sum of what they return, or that. */
-static int do_near(const struct work *all, int (*errand)(void *work))
-{
-	int sum = 0, rc = 0;
-
-	for (size_t i = 0, end; i < all->n && rc >= 0; i = end) {
-		int socket = socket_of(all->access, &all->ops[i].reg);
-		struct work part = *all;
-
-		for (end = i + 1; end < all->n; end++)
-			if (socket_of(all->access, &all->ops[end].reg) != socket)
-				break;
-		part.ops = all->ops + i;
-		part.n = end - i;
-		rc = unc_near_run(&all->access->near, socket, errand, &part);
-		sum += rc;
-	}
-	return rc < 0 ? rc : sum;
-}
-
-static int prepare_some(void *user)
-{
-	struct work *w = user;
-	int rc = 0;
-
-	pthread_mutex_lock(&w->access->lock);
-	for (size_t i = 0; i < w->n && rc == 0; i++)
-		rc = prepare_one(w->access, &w->ops[i], w->try, w->err);
-	pthread_mutex_unlock(&w->access->lock);
-	return rc;
-}
-
 /* Without a try nothing is read. */
 static int prepare(struct unc_access *access, struct unc_reg_op *ops, size_t n, bool try,
 		   struct unc_error *err)
 {
-	struct work all = {access, ops, n, try, err};
-	bool reads = false;
 	int rc = 0;
 
 	pthread_mutex_lock(&access->lock);
 	if (!access->sorted)
 		sort_known(access);
-	for (size_t i = 0; i < n && rc == 0; i++) {
+	for (size_t i = 0; i < n && rc == 0; i++)
 		rc = check(access, &ops[i], err);
-		reads |= ops[i].kind == UNC_OP_READ;
-	}
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = prepare_one(access, &ops[i], try, err);
 	pthread_mutex_unlock(&access->lock);
-	if (rc < 0)
-		return rc;
-	return try && reads ? do_near(&all, prepare_some) : prepare_some(&all);
+	return rc;
 }
 
 int unc_access_prepare(struct unc_access *access, struct unc_reg_op *ops, size_t n,
@@ -417,26 +354,19 @@ static void note_tried(struct unc_access *access, const struct unc_reg_op *ops, 
 	pthread_mutex_unlock(&access->lock);
 }
 
-static int read_all(void *user)
-{
-	const struct work *w = user;
-	int rc = prepare(w->access, w->ops, w->n, false, w->err);
-
-	if (rc < 0)
-		return rc;
-	rc = unc_access_run(w->access, w->ops, w->n);
-	if (rc < 0 && (rc = unc_access_prepare(w->access, w->ops, w->n, w->err)) == 0)
-		rc = unc_access_run(w->access, w->ops, w->n);
-	else if (rc == 0)
-		note_tried(w->access, w->ops, w->n);
-	return rc;
-}
-
 int unc_access_read(struct unc_access *access, struct unc_reg_op *ops, size_t n,
 		    struct unc_error *err)
 {
-	return unc_near_run(&access->near, n ? socket_of(access, &ops[0].reg) : -1, read_all,
-			    &(struct work){.access = access, .ops = ops, .n = n, .err = err});
+	int rc = prepare(access, ops, n, false, err);
+
+	if (rc < 0)
+		return rc;
+	rc = unc_access_run(access, ops, n);
+	if (rc < 0 && (rc = unc_access_prepare(access, ops, n, err)) == 0)
+		rc = unc_access_run(access, ops, n);
+	else if (rc == 0)
+		note_tried(access, ops, n);
+	return rc;
 }
 
 int unc_access_serves(struct unc_access *access, unsigned way, const struct unc_allowed *regs,
@@ -459,7 +389,7 @@ int unc_access_serves(struct unc_access *access, unsigned way, const struct unc_
 	return rc < 0 ? rc : unc_ways_serves(&access->ways, way, regs, n, err);
 }
 
-int unc_access_run_here(struct unc_access *access, struct unc_reg_op *ops, size_t n)
+int unc_access_run(struct unc_access *access, struct unc_reg_op *ops, size_t n)
 {
 	int failed = 0;
 
@@ -473,19 +403,4 @@ int unc_access_run_here(struct unc_access *access, struct unc_reg_op *ops, size_
 		i = end;
 	}
 	return failed ? UNC_ERR_IO : 0;
-}
-
-static int run_some(void *user)
-{
-	const struct work *w = user;
-
-	return unc_access_run_here(w->access, w->ops, w->n) <
-	       0; /* the others are run all the same */
-}
-
-int unc_access_run(struct unc_access *access, struct unc_reg_op *ops, size_t n)
-{
-	const struct work all = {.access = access, .ops = ops, .n = n};
-
-	return do_near(&all, run_some) ? UNC_ERR_IO : 0;
 }

@@ -70,7 +70,6 @@ extern const struct unc_access_methods *const unc_access_hardware[];
 
 struct unc_access;
 struct unc_fence;
-struct unc_near; /* near.h */
 struct unc_ways; /* access_ways.h */
 
 /* The gate to a machine, which must stay until the gate is closed. order, errors: unc_ways_open().
@@ -81,8 +80,6 @@ const struct unc_ways *unc_access_ways(const struct unc_access *);
 /* The name of the method that a way stands for; "" for 0. */
 const char *unc_access_name(const struct unc_access *, unsigned way);
 void unc_access_close(struct unc_access *);
-/* Who is near to registers; operations go to them. */
-struct unc_near *unc_access_near(struct unc_access *);
 
 /* Empty until it is filled, before the gate is used (fence.h). */
 struct unc_fence *unc_access_fence(struct unc_access *);
@@ -115,7 +112,5 @@ int unc_access_read(struct unc_access *, struct unc_reg_op *ops, size_t n, struc
 
 /* Runs prepared operations in order. 0, or UNC_ERR_IO if any failed (see op->error). */
 int unc_access_run(struct unc_access *, struct unc_reg_op *ops, size_t n);
-/* The same by the caller, in an errand of unc_near_run(): nobody else is asked. */
-int unc_access_run_here(struct unc_access *, struct unc_reg_op *ops, size_t n);
 
 #endif

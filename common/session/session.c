@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "access/near.h"
 #include "base/grow.h"
 #include "base/text.h"
 #include "encode/schedule.h"
@@ -186,8 +185,6 @@ void unc_session_free(struct unc_session *s)
 		unc_session_stop(s);
 	if (here)
 		unc_units_abandon(&s->units);
-	if (here && s->holds) /* it could not be stopped */
-		unc_near_let_go(unc_access_near(s->platform->access));
 	unc_session_roll_back(s, (struct unc_checkpoint){0});
 	free(s->item);
 	free(s->measure);

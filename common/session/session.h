@@ -84,7 +84,6 @@ struct unc_session {
 		UNC_STOPPED, /* and a read ends the last interval */
 		UNC_ENDED    /* so one did */
 	} state;
-	bool holds;           /* the threads that are near to registers (near.h) */
 	uint64_t since_ns;    /* the running pass was looked at last */
 	uint64_t start_ns;    /* start or reset */
 	uint64_t begun;       /* passes whose turn has begun since the last interval ended */

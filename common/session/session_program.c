@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sessions: start, turns and stop. */
-#include "access/near.h"
 #include "session/session.h"
 
 /* ---- stopping */
@@ -97,16 +96,6 @@ static int begin_turn(struct unc_session *s, enum unc_extent extent, struct unc_
 
 /* ---- as a whole */
 
-/* While it counts, or tries to, threads may read for it. */
-static void hold_threads(struct unc_session *s, bool hold)
-{
-	if (hold && !s->holds)
-		unc_near_hold(unc_access_near(s->platform->access));
-	if (!hold && s->holds)
-		unc_near_let_go(unc_access_near(s->platform->access));
-	s->holds = hold;
-}
-
 int unc_session_program(struct unc_session *s, unsigned pass)
 {
 	int rc;
@@ -114,9 +103,7 @@ int unc_session_program(struct unc_session *s, unsigned pass)
 	s->units.turn = pass;
 	unc_session_forget(s);
 	s->state = UNC_UNMEASURED; /* if it fails, nothing is left to be read */
-	hold_threads(s, true);
 	rc = begin_turn(s, UNC_ALL, &s->error);
-	hold_threads(s, rc == 0);
 	if (rc == 0)
 		s->state = UNC_RUNNING;
 	return rc;
@@ -127,7 +114,6 @@ int unc_session_unprogram(struct unc_session *s, struct unc_error *err)
 	int rc = stop(s, UNC_ALL, err);
 
 	s->state = rc == UNC_ERR_MEMORY ? UNC_RUNNING : UNC_STOPPED;
-	hold_threads(s, s->state == UNC_RUNNING);
 	return rc;
 }
 
@@ -148,7 +134,6 @@ int unc_session_begin_pass(struct unc_session *s, struct unc_error *err)
 	s->units.turn = (s->units.turn + 1) % s->n_passes;
 	int rc = begin_turn(s, UNC_TURN, err);
 
-	hold_threads(s, rc == 0);
 	return rc;
 }
 

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "access/near.h"
 #include "base/abi.h"
 #include "session/session.h"
 #include "units/loss.h"
@@ -815,10 +814,9 @@ int unc_session_look_now(struct unc_session *s)
 	return rc == 0 && s->state == UNC_RUNNING ? unc_session_look(s, UNC_ALL, &s->error) : rc;
 }
 
-/* A look, and what it asks for. No lock is waited for meanwhile but by those who are near. */
-static int look_and_check(void *session)
+/* A look, and what it asks for. */
+static int look_and_check(struct unc_session *s)
 {
-	struct unc_session *s = session;
 	int rc = unc_session_look_now(s);
 
 	unc_units_tell_back(&s->units);
@@ -838,7 +836,7 @@ int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, 
 		return rc;
 	/* The watcher must not look in between the counters and their values. */
 	pthread_mutex_lock(&s->lock);
-	rc = unc_near_run(unc_access_near(s->platform->access), s->units.near, look_and_check, s);
+	rc = look_and_check(s);
 	if (rc == 0 && s->state != UNC_ENDED)
 		unc_session_end_interval(s); /* or what came between the last read and the stop */
 	if (s->state == UNC_STOPPED)

@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "access/near.h"
 #include "units/registers.h"
 
 /* ---- one counter */
@@ -161,47 +160,19 @@ static void look(struct unc_units *s, struct unc_slot *slot, const struct unc_re
 
 /* ---- all of them */
 
-/* Units of one socket, and their stamps. */
-struct reads {
-	struct unc_units *s;
-	size_t from, to;
-};
-
-static int read_units(void *user)
-{
-	const struct reads *r = user;
-	struct unc_units *s = r->s;
-	int failed = 0;
-
-	for (size_t i = r->from; i < r->to; i++) {
-		struct unc_stamp *unit = &s->stamp[i];
-
-		unit->ns = unc_machine_now(s->platform->machine);
-		failed |= unc_access_run_here(s->platform->access, s->read + unit->first,
-					      unit[1].first - unit->first) < 0;
-	}
-	return failed;
-}
-
-/* Reads one unit, or a few, after the other, from stamp[k] on, between two stamps each, all of a socket
- * by who is near to it. How often. */
+/* Reads one unit, or a few, after the other, from stamp[k] on, between two stamps each. How often. */
 static size_t run_reads(struct unc_units *s, size_t k, bool *failed)
 {
 	const struct unc_machine *machine = s->platform->machine;
-	struct reads some = {.s = s, .to = k};
 	size_t n = 0;
 
 	*failed = false;
-	for (; s->n_reads && s->stamp[k + n].first < s->n_reads; n = some.to - k) {
-		int socket = s->stamp[some.to].socket;
+	for (; s->n_reads && s->stamp[k + n].first < s->n_reads; n++) {
+		struct unc_stamp *unit = &s->stamp[k + n];
 
-		some.from = some.to;
-		do {
-			some.to++;
-		} while (s->stamp[some.to].first < s->n_reads &&
-			 (s->stamp[some.to].socket == socket || s->stamp[some.to].socket < 0));
-		*failed |= unc_near_run(unc_access_near(s->platform->access), socket, read_units,
-					&some) != 0;
+		unit->ns = unc_machine_now(machine);
+		*failed |= unc_access_run(s->platform->access, s->read + unit->first,
+					  unit[1].first - unit->first) < 0;
 	}
 	s->read_ns = unc_machine_now(machine);
 	s->read_width = 0;

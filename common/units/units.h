@@ -105,13 +105,11 @@ struct unc_units {
 	struct unc_reg_op *read; /* the read plan, one operation for each slot that counts: */
 	uint32_t *read_slot;     /* first those that count always, then those of the turn */
 	size_t n_reads, n_always;
-	int near;             /* the one socket of MSRs in these; -1: there are several, or none */
 	struct unc_stamp {    /* of a look: when operations of a unit, or of a few, began, */
 		size_t first; /* the first of which is this */
 		uint64_t ns;
-		int socket; /* of MSRs; -1: they are read as well from anywhere */
-	} * stamp;          /* behind the last: when it ended */
-	struct {            /* of a type, as encoded last: for witness.c alone */
+	} * stamp; /* behind the last: when it ended */
+	struct {   /* of a type, as encoded last: for witness.c alone */
 		const struct unc_tbl_event *event;
 		struct unc_code code;
 		int failed; /* why it is none */

@@ -101,41 +101,23 @@ static int end_turn(struct unc_units *s, enum unc_extent extent, size_t first,
 	return 0;
 }
 
-static void set_stamp(struct unc_units *s, size_t n, size_t first)
-{
-	struct unc_stamp *stamp = &s->stamp[n];
-	uint32_t instance = s->slot[s->read_slot[first]].instance;
-
-	stamp->first = first;
-	stamp->socket = s->read[first].reg.space == UNC_SPACE_MSR
-				? s->platform->instances.unit[instance].socket
-				: -1;
-}
-
-/* Where the reads of each unit begin, and who is near to all of them. Registers in memory are read
- * faster than the clock: of units that have a few of them together one stamp tells as much. */
+/* Where the reads of each unit begin. Registers in memory are read faster than the clock: of units that
+ * have a few of them together one stamp tells as much. */
 static void set_stamps(struct unc_units *s)
 {
 	enum { FEW = 16 };
-	bool several = false;
 	size_t n = 0, end;
 
-	s->near = -1;
 	for (size_t i = 0; i < s->n_reads; i = end) {
 		bool together = n && i != s->n_always && s->read[i].reg.space == UNC_SPACE_MMIO &&
 				s->read[i - 1].reg.space == UNC_SPACE_MMIO;
 
 		end = unc_units_reads_end(s, i);
 		if (!together || end - s->stamp[n - 1].first > FEW)
-			set_stamp(s, n++, i);
+			s->stamp[n++].first = i;
 	}
 	if (s->stamp)
 		s->stamp[n].first = s->n_reads;
-	for (size_t i = 0; i < n && !several; i++) {
-		several = s->near >= 0 && s->stamp[i].socket >= 0 && s->stamp[i].socket != s->near;
-		s->near = s->stamp[i].socket >= 0 ? s->stamp[i].socket : s->near;
-	}
-	s->near = several ? -1 : s->near;
 }
 
 /* What is not claimed any more is not read. Others are read between other stamps then. */

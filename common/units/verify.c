@@ -7,7 +7,6 @@
  */
 #include <inttypes.h>
 
-#include "access/near.h"
 #include "units/registers.h"
 
 /* ---- who depends on a setting */
@@ -219,42 +218,11 @@ static void verify(struct unc_units *s, struct unc_claim *u)
 		check_one(s, u, look.tag[k].reg, &look.op[k]);
 }
 
-/* Claims of one socket, which somebody is near to. */
-struct verifies {
-	struct unc_units *s;
-	size_t from, to;
-};
-
-static int verify_near(void *user)
-{
-	const struct verifies *v = user;
-
-	for (size_t i = v->from; i < v->to; i++)
-		verify(v->s, &v->s->claim[i]);
-	return 0;
-}
-
-static int socket_of(const struct unc_units *s, size_t i)
-{
-	const struct unc_claim *u = &s->claim[i];
-
-	return u->n_checks && s->check.op[u->check].reg.space == UNC_SPACE_MSR ? u->instance->socket
-									       : -1;
-}
-
-/* claim[from] up to claim[to], this one not included: all in a row of a socket at a time. */
+/* claim[from] up to claim[to], this one not included. */
 static void verify_range(struct unc_units *s, size_t from, size_t to)
 {
-	struct verifies some = {.s = s, .to = from};
-
-	while (some.to < to) {
-		int socket = socket_of(s, some.to);
-
-		some.from = some.to;
-		while (some.to < to && socket_of(s, some.to) == socket)
-			some.to++;
-		unc_near_run(unc_access_near(s->platform->access), socket, verify_near, &some);
-	}
+	for (size_t i = from; i < to; i++)
+		verify(s, &s->claim[i]);
 }
 
 void unc_units_verify(struct unc_units *s, size_t first)

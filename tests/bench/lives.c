@@ -143,7 +143,6 @@ static void count_remote(const char *row, struct unc_session *s)
 	put(row, "start", (double)(count[1].remote - count[0].remote));
 	put(row, "read", (double)(count[2].remote - count[1].remote));
 	put(row, "read_60ms", (double)(count[3].remote - count[2].remote));
-	put(row, "moves", (double)(count[3].moves - count[2].moves));
 	stop(s);
 }
 

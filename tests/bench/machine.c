@@ -38,7 +38,7 @@ static const uint64_t counter_mask = ((uint64_t)1 << 48) - 1;
  * groups count from 1. */
 static struct {
 	uint8_t socket, function;
-	uint16_t cpu, group;
+	uint16_t group;
 } file[MAX_FILES];
 
 /* Processes that are forked off have the same machine. */
@@ -81,17 +81,13 @@ static struct {
 } * changing; /* NULL: the world is steady */
 
 static struct fake_root root;
-static _Atomic uint64_t reads, writes, remote, moves, skipped;
+static _Atomic uint64_t reads, writes, remote, skipped;
 /* Rounds of an empty loop that an access, and a remote one, take in addition. */
 static struct {
 	unsigned local, remote;
 } loops, calibrated;
 static _Thread_local bool everywhere;
 static _Thread_local unsigned here; /* the CPU that this thread runs on */
-static _Thread_local bool is_first; /* it has made the machine */
-static _Atomic unsigned at_work;    /* the CPU of the last call of any */
-static _Atomic int offline = -1;    /* a CPU */
-static atomic_bool confined;        /* to the first socket */
 static _Atomic uint64_t stands;     /* the time at which the clocks stand, in ns; 0: they go */
 
 const char *machine_root(void)
@@ -101,22 +97,12 @@ const char *machine_root(void)
 
 struct machine_counts machine_counts(void)
 {
-	return (struct machine_counts){reads, writes, remote, moves};
+	return (struct machine_counts){reads, writes, remote};
 }
 
 void machine_memory_counts(void)
 {
 	memory_counts = true;
-}
-
-void machine_offline(int cpu)
-{
-	offline = cpu;
-}
-
-void machine_confine(bool confine)
-{
-	confined = confine;
 }
 
 static uint64_t steps(struct rate *r, uint64_t ns)
@@ -197,7 +183,6 @@ static void remember(int fd, const char *path)
 		return;
 	if (cpu && sscanf(cpu, "/dev/cpu/%u/msr", &number) == 1) {
 		file[fd].socket = (uint8_t)(number / CPUS + 1);
-		file[fd].cpu = (uint16_t)number;
 	}
 	if (!name || !strstr(name, "/config") ||
 	    sscanf(name, "/devices/%x:%x:%x.%x", &domain, &bus, &device, &function) != 4)
@@ -232,15 +217,6 @@ int close(int fd)
 	return (int)syscall(SYS_close, fd);
 }
 
-/* Whoever asks for something here runs, on its CPU. Threads that only wait are left out. */
-static void notice(void)
-{
-	if ((!here && !is_first) || at_work == here)
-		return;
-	moves += here != 0;
-	at_work = here;
-}
-
 /* What an access costs; `by` is where it is counted. */
 static void take_time(_Atomic uint64_t *by, unsigned socket)
 {
@@ -248,7 +224,6 @@ static void take_time(_Atomic uint64_t *by, unsigned socket)
 	bool far = socket && !everywhere && socket - 1 != here / CPUS;
 
 	remote += far;
-	notice();
 	for (unsigned i = far ? loops.remote : loops.local; i > 0; i--)
 		__asm__ volatile("");
 }
@@ -347,10 +322,6 @@ ssize_t pread(int fd, void *buf, size_t size, off_t at)
 {
 	unsigned socket = socket_of(fd), function = function_of(fd);
 
-	if (socket && file[fd].cpu == offline) {
-		errno = ENXIO;
-		return -1;
-	}
 	if (socket && at < N_MSRS && size == 8) {
 		count_msr(socket - 1, (unsigned)at);
 		memcpy(buf, &all->msr[socket - 1][at], 8);
@@ -368,10 +339,6 @@ ssize_t pwrite(int fd, const void *buf, size_t size, off_t at)
 {
 	unsigned socket = socket_of(fd), function = function_of(fd);
 
-	if (socket && file[fd].cpu == offline) {
-		errno = ENXIO;
-		return -1;
-	}
 	if (socket && at < N_MSRS && size == 8) {
 		settle_msr(socket - 1, (unsigned)at);
 		memcpy(&all->msr[socket - 1][at], buf, 8);
@@ -454,11 +421,6 @@ static _Thread_local cpu_set_t bound;
 
 int sched_getcpu(void)
 {
-	if ((int)here == offline) { /* the kernel moves who is bound there */
-		here = 0;
-		is_bound = false;
-	}
-	notice();
 	return (int)here;
 }
 
@@ -480,8 +442,7 @@ int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
 	(void)pid;
 	CPU_ZERO(&wanted);
 	for (unsigned cpu = n_cpus; cpu-- > 0;)
-		if (CPU_ISSET_S(cpu, size, set) && (int)cpu != offline &&
-		    (!confined || cpu < CPUS)) {
+		if (CPU_ISSET_S(cpu, size, set)) {
 			CPU_SET(cpu, &wanted);
 			lowest = cpu;
 		}
@@ -536,7 +497,6 @@ int clock_gettime(clockid_t id, struct timespec *t)
 	   finds that it does, and the time is told: machine_counting_ns(). */
 	const uint64_t often = changing ? 0 : 20000;
 
-	notice();
 	int rc = real_time(id, t);
 
 	if (id == CLOCK_PROCESS_CPUTIME_ID || id == CLOCK_THREAD_CPUTIME_ID)
@@ -841,7 +801,6 @@ void machine_begin(unsigned sockets)
 	memset(all, 0, sizeof(*all)); /* its pages are there, before anybody counts pages */
 	n_pci = n_maps = n_mapped = 0;
 	n_cpus = sockets * CPUS;
-	is_first = true;
 	fake_new(&root);
 	cpuinfo = fopen(fake_path(&root, "/proc/cpuinfo"), "w");
 	if (!cpuinfo)

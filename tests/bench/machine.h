@@ -25,9 +25,6 @@ struct machine_counts {
 	uint64_t reads, writes;
 	uint64_t remote; /* to MSRs, by a thread that does not run on their socket: a thread that is
 			    not bound runs on the first one */
-	uint64_t
-		moves; /* changes to a CPU that is not the first: calls there, for the time, for its
-			    number or for a register, behind one by a thread on another CPU */
 };
 
 /* So many sockets, CHAS slices and four memory channels each. Its root is machine_root(). */
@@ -51,10 +48,6 @@ void machine_delay(unsigned ns);
 void machine_everywhere(bool);
 /* Counters in mapped memory move from now on when somebody looks at the clock. */
 void machine_memory_counts(void);
-/* A CPU, of which threads are moved away, goes offline; -1: all are online. */
-void machine_offline(int cpu);
-/* No thread can be bound to a CPU of another socket than the first. */
-void machine_confine(bool);
 /* The clocks of this process but those of CPU time move on; or stand still otherwise, and make a
  * step of 50 ns each time that somebody looks at them. */
 void machine_skip(uint64_t ns);

@@ -11,8 +11,8 @@
 struct reading {
 	struct unc_session *session;
 	unsigned items;
-	uint64_t apart;                  /* ns between two */
-	uint64_t looks, accesses, moves; /* of the session, until now; machine_counts() */
+	uint64_t apart;           /* ns between two */
+	uint64_t looks, accesses; /* of the session, until now; machine_counts() */
 	struct machine_counter counter[MOST];
 	unsigned counters;
 	bool stamps;
@@ -70,7 +70,6 @@ static double counted(double (*measure)(void (*)(void *), void *, unsigned), str
 	after = machine_counts();
 	r->looks += calls;
 	r->accesses += after.reads - before.reads;
-	r->moves += after.moves - before.moves;
 	return ns;
 }
 
@@ -123,7 +122,7 @@ static void report(const char *row, struct reading *r)
 	struct cost run[RUNS];
 	double session[RUNS], bare[RUNS], ratio[RUNS];
 
-	r->looks = r->accesses = r->moves = 0;
+	r->looks = r->accesses = 0;
 	(changes ? measure_changing : measure_steady)(r, run);
 	for (unsigned i = 0; i < RUNS; i++) {
 		session[i] = run[i].session;
@@ -135,7 +134,6 @@ static void report(const char *row, struct reading *r)
 	put(row, "floor_ns", median(bare));
 	if (r->accesses) /* loads cannot be seen */
 		put(row, "accesses", (double)r->accesses / (double)r->looks / r->counters);
-	put(row, "moves", (double)r->moves / (double)r->looks);
 }
 
 /* Of a session that runs. */
