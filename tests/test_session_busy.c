@@ -70,8 +70,6 @@ static struct unc_platform *real_machine(struct unc_machine_events *events)
 	events->umask = p->machine->events->umask;
 	events->open = open_clock;
 	events->read = read_clock;
-	events->id = NULL; /* nobody else is on the machine */
-	events->take = NULL;
 	p->machine->events = events;
 	return p;
 }

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "fake_root.h"
-#include "host/ledger_events.h"
 #include "kernel_session_kit.h"
 
 static unsigned encoded;
@@ -505,66 +504,6 @@ static void test_two_sessions(void)
 	unc_platform_close(p);
 }
 
-static int id_of_number(struct unc_machine *m, int fd, uint64_t *id)
-{
-	(void)m;
-	*id = 1000 + (uint64_t)fd;
-	return 0;
-}
-
-static int take_none(struct unc_machine *m, int64_t pid, const int *theirs, size_t n, int *fd)
-{
-	(void)m, (void)pid, (void)theirs, (void)n, (void)fd;
-	errno = EBADF;
-	return -1;
-}
-
-/* Notes of events that are open, at this place of a machine. */
-static unsigned noted(const char *dir, const struct unc_kernel_place *place)
-{
-	struct unc_ledger *l = unc_ledger_new();
-	struct unc_note note;
-	unsigned n = 0;
-
-	CU_ASSERT_FATAL(l != NULL);
-	CHECK_NUMBER(unc_ledger_open(l, dir, false, NULL), 0);
-	CHECK_NUMBER(unc_ledger_lock(l, true, NULL), 0);
-	for (size_t i = 0; unc_notes_next(l, place->type, place->cpu, &i, &note); i++)
-		n++;
-	unc_ledger_unlock(l);
-	unc_ledger_free(l);
-	return n;
-}
-
-/* What a session opens on a machine beside others is noted where the ledger is. */
-static void test_noted(void)
-{
-	struct unc_platform *p = by(IVB, NULL);
-	struct unc_session *s = session(p, 0);
-	struct unc_machine_events events;
-	struct fake_root root;
-
-	fake_new(&root);
-	setenv("UNCORE_RUN", root.path, 1);
-	stand_between(p);
-	events = *p->machine->events;
-	events.id = id_of_number;
-	events.take = take_none;
-	p->machine->events = &events;
-	p->machine->simulated = false;
-	add(s, "cbo0.CLOCKTICKS:socket=1");
-	const struct unc_kernel_place *place =
-		&p->kernel[unit_of(p, "cbo", 0, 1) - p->instances.unit].place[0];
-	start(s);
-	CHECK_NUMBER(noted(root.path, place), 1);
-	CHECK_NUMBER(unc_session_stop(s), 0);
-	CHECK_NUMBER(noted(root.path, place), 0);
-	unc_session_free(s);
-	unc_platform_close(p);
-	unsetenv("UNCORE_RUN");
-	fake_free(&root);
-}
-
 /* Where a session of ours has a unit by its registers, the kernel is kept from it. */
 static void test_registers_first(void)
 {
@@ -711,7 +650,6 @@ int main(void)
 		{"bits that its format names", test_umask},
 		{"several passes", test_passes},
 		{"a rotation fails", test_rotation_fails},
-		{"notes for other processes", test_noted},
 		{"two sessions", test_two_sessions},
 		{"registers first", test_registers_first},
 		{"threads", test_threads},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Access method kernel: PMUs, and who shares which group of events. */
+/* Access method kernel: PMUs, and which users share a group of events. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,6 @@
 #include "access/broker.h"
 #include "access/kernel_group.h"
 #include "host/cpu.h"
-#include "host/ledger_events.h"
 #include "host/machine.h"
 #include "host/perf_users.h"
 
@@ -24,7 +23,6 @@ struct unc_backend {
 	struct unc_machine *machine;
 	pthread_mutex_t lock; /* of what follows */
 	struct unc_perf_group *first;
-	struct unc_ledger *ledger; /* NULL: nothing is shared with other processes */
 	struct unc_broker *broker; /* that opens events for it; NULL: it opens them itself */
 	bool passed;               /* of access method broker */
 	bool tried;                /* whether there is the right */
@@ -41,14 +39,6 @@ static void broker_open(struct unc_backend *backend, struct unc_machine *machine
 {
 	kernel_open(backend, machine);
 	backend->passed = true;
-}
-
-void unc_backend_share(struct unc_backend *backend, struct unc_ledger *ledger)
-{
-	pthread_mutex_lock(&backend->lock);
-	if (backend->machine->events->take)
-		backend->ledger = ledger;
-	pthread_mutex_unlock(&backend->lock);
 }
 
 /* ---- PMUs */
@@ -237,25 +227,6 @@ static int open_group(struct unc_backend *backend, const struct unc_kernel_place
 	return 0;
 }
 
-/* That of another process, where there is one; else one that others find. */
-static int join_group(struct unc_backend *backend, const struct unc_kernel_place *place,
-		      const struct unc_kernel_event *events, size_t n, struct unc_perf_group **out,
-		      struct unc_error *err)
-{
-	bool shared = unc_notes_shared(backend->ledger);
-	int rc;
-
-	if (shared)
-		*out = unc_perf_group_join(backend->machine, backend->ledger, backend->first, place,
-					   events, n);
-	if (shared && *out)
-		return 0;
-	rc = open_group(backend, place, events, n, out, err);
-	if (rc == 0 && shared)
-		unc_perf_group_note(*out, backend->ledger);
-	return rc;
-}
-
 static int share_group(struct unc_backend *backend, const struct unc_kernel_place *place,
 		       const struct unc_kernel_event *events, size_t n, struct unc_perf_group **out,
 		       struct unc_error *err)
@@ -266,7 +237,7 @@ static int share_group(struct unc_backend *backend, const struct unc_kernel_plac
 	while (group && !unc_perf_group_has(group, place, events, n))
 		group = group->next;
 	if (!group) {
-		rc = join_group(backend, place, events, n, &group, err);
+		rc = open_group(backend, place, events, n, &group, err);
 		if (rc < 0)
 			return rc;
 		backend->first = group;
@@ -274,13 +245,6 @@ static int share_group(struct unc_backend *backend, const struct unc_kernel_plac
 	group->users++;
 	*out = group;
 	return 0;
-}
-
-static void close_group(struct unc_backend *backend, struct unc_perf_group *group)
-{
-	if (group->id)
-		unc_notes_leave(backend->ledger, group->place.type, group->place.cpu, group->id);
-	unc_perf_group_close(group);
 }
 
 static void leave_group(struct unc_backend *backend, struct unc_perf_group *group)
@@ -292,7 +256,7 @@ static void leave_group(struct unc_backend *backend, struct unc_perf_group *grou
 	while (*at != group)
 		at = &(*at)->next;
 	*at = group->next;
-	close_group(backend, group);
+	unc_perf_group_close(group);
 }
 
 int unc_backend_join(struct unc_backend *backend, unsigned way,
@@ -391,7 +355,7 @@ static void kernel_close(struct unc_backend *backend)
 	/* In a forked process: its owner's. */
 	for (struct unc_perf_group *next; backend->first; backend->first = next) {
 		next = backend->first->next;
-		close_group(backend, backend->first);
+		unc_perf_group_close(backend->first);
 	}
 	unc_broker_free(backend->broker);
 	pthread_mutex_destroy(&backend->lock);

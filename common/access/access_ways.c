@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "host/machine.h"
+#include "host/events.h"
 
 const struct unc_access_methods *const unc_access_hardware[] = {
 	&unc_access_kernel,   &unc_access_broker, &unc_access_msr,
@@ -132,7 +132,7 @@ static int list_methods(struct unc_ways *ways, const struct unc_machine *machine
 	n = 0;
 	if (machine->events)
 		ways->all[n++] = &unc_access_kernel;
-	if (machine->events && machine->events->take) /* of a kernel that runs */
+	if (machine->events == &unc_events_system)
 		ways->all[n++] = &unc_access_broker;
 	for (; *list; list++)
 		if (*list != &unc_access_kernel && *list != &unc_access_broker)

@@ -12,7 +12,6 @@
 #include "host/events.h"
 
 struct unc_kernel_group;
-struct unc_ledger; /* host/ledger.h */
 
 /* Whether "kernel" is among the access methods that were chosen, and how it stands to those that
  * serve a space: before (true) or behind them. */
@@ -28,13 +27,6 @@ int unc_kernel_passed(struct unc_access *, uint32_t first, struct unc_wire_answe
 		      struct unc_error *err);
 
 /*
- * From now on groups are shared among processes of this user by what the ledger tells, which has to
- * be locked whenever one is opened or closed, and ends behind the gate. Where that cannot be, each
- * process opens its own.
- */
-void unc_kernel_share(struct unc_access *, struct unc_ledger *);
-
-/*
  * Finds a PMU by its name in sysfs (which must begin with "uncore": no other is ever opened), and
  * the CPU of the socket in its cpumask. The first that is found is opened once, not counting, to see
  * whether the right is there. UNC_ERR_UNAVAILABLE: no such PMU, or no CPU of the socket in its mask;
@@ -45,7 +37,7 @@ int unc_kernel_find(struct unc_access *, const char *pmu, unsigned socket,
 
 /*
  * Opens events of one PMU, each once, as one group; they count from now on. A group of this process
- * that has them all already is shared, or one of another process (unc_kernel_share()). They are
+ * that has them all already is shared. They are
  * pinned: they count always; where other users of the kernel leave too few counters they are opened
  * again to take turns with these (unc_kernel_idle()).
  * Errors: UNC_ERR_CONFLICT the driver does not count them together, UNC_ERR_BUSY, UNC_ERR_PERMISSION,

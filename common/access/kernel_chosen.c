@@ -47,14 +47,6 @@ int unc_kernel_passed(struct unc_access *access, uint32_t first, struct unc_wire
 	return broker ? unc_backend_list(broker, first, out, err) : UNC_ERR_NOT_FOUND;
 }
 
-void unc_kernel_share(struct unc_access *access, struct unc_ledger *ledger)
-{
-	struct unc_backend *backend = backend_of(access, false);
-
-	if (backend)
-		unc_backend_share(backend, ledger);
-}
-
 /* The broker is asked where this process may not open them itself; what that would need is said where
  * there is no broker. */
 int unc_kernel_find(struct unc_access *access, const char *pmu, unsigned socket,

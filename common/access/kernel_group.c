@@ -75,7 +75,7 @@ static int fail_open(const struct unc_perf_group *group, size_t i, int errno_val
 	}
 }
 
-void unc_perf_group_close_events(const struct unc_perf_group *group, size_t n)
+static void close_events(const struct unc_perf_group *group, size_t n)
 {
 	struct unc_machine *machine = group->machine;
 
@@ -97,7 +97,7 @@ static int open_events(struct unc_perf_group *group, bool pinned, struct unc_err
 		if (fd < 0 && error == EMFILE && unc_fs_raise_limit())
 			continue;
 		if (fd < 0) {
-			unc_perf_group_close_events(group, i);
+			close_events(group, i);
 			return fail_open(group, i, error, err);
 		}
 		group->fd[i++] = fd;
@@ -105,7 +105,7 @@ static int open_events(struct unc_perf_group *group, bool pinned, struct unc_err
 	if (events->enable(machine, group->fd[0]) < 0) {
 		int rc = fail_open(group, 0, errno, err);
 
-		unc_perf_group_close_events(group, group->n);
+		close_events(group, group->n);
 		return rc;
 	}
 	return 0;
@@ -190,7 +190,9 @@ int unc_perf_group_read(struct unc_perf_group *group)
 	return rc;
 }
 
-int unc_perf_group_runs(struct unc_perf_group *group)
+/* Whether it counts: a socket that went offline leaves its groups with their old counts, and their time
+ * stands still. 0, or errno. */
+static int runs(struct unc_perf_group *group)
 {
 	const uint64_t ms = 1000000;
 	int error = unc_perf_group_read(group);
@@ -220,9 +222,9 @@ static int take_passed(struct unc_perf_group *group, struct unc_broker *broker,
 		group->ended = 0;
 		group->timed = false;
 		memset(group->last, 0, group->n * sizeof(*group->last));
-		error = unc_perf_group_runs(group);
+		error = runs(group);
 		if (error)
-			unc_perf_group_close_events(group, group->n);
+			close_events(group, group->n);
 	}
 	if (error)
 		return unc_fail(err, UNC_ERR_IO, "what the broker opened on %s does not count: %s",
@@ -242,7 +244,7 @@ static int start_group(struct unc_perf_group *group, struct unc_error *err)
 		group->lost = false;
 		error = unc_perf_group_read(group);
 		if (error)
-			unc_perf_group_close_events(group, group->n);
+			close_events(group, group->n);
 	}
 	if (error)
 		return unc_fail(err, UNC_ERR_IO,
@@ -251,7 +253,7 @@ static int start_group(struct unc_perf_group *group, struct unc_error *err)
 	return 0;
 }
 
-void unc_perf_group_free(struct unc_perf_group *group)
+static void free_group(struct unc_perf_group *group)
 {
 	pthread_mutex_destroy(&group->lock);
 	free(group->event);
@@ -274,9 +276,10 @@ static bool allocate(struct unc_perf_group *group, const struct unc_kernel_event
 	return true;
 }
 
-struct unc_perf_group *unc_perf_group_new(struct unc_machine *machine, struct unc_perf_group *next,
-					  const struct unc_kernel_place *place,
-					  const struct unc_kernel_event *events, size_t n)
+/* Nothing of it is open; NULL: out of memory. */
+static struct unc_perf_group *new_group(struct unc_machine *machine, struct unc_perf_group *next,
+					const struct unc_kernel_place *place,
+					const struct unc_kernel_event *events, size_t n)
 {
 	struct unc_perf_group *group = calloc(1, sizeof(*group));
 
@@ -288,7 +291,7 @@ struct unc_perf_group *unc_perf_group_new(struct unc_machine *machine, struct un
 	group->place = *place;
 	if (allocate(group, events, n))
 		return group;
-	unc_perf_group_free(group);
+	free_group(group);
 	return NULL;
 }
 
@@ -297,14 +300,14 @@ int unc_perf_group_open(struct unc_machine *machine, struct unc_broker *broker,
 			const struct unc_kernel_event *events, size_t n,
 			struct unc_perf_group **out, struct unc_error *err)
 {
-	struct unc_perf_group *group = unc_perf_group_new(machine, next, place, events, n);
+	struct unc_perf_group *group = new_group(machine, next, place, events, n);
 	int rc;
 
 	if (!group)
 		return unc_no_memory(err);
 	rc = broker ? take_passed(group, broker, err) : start_group(group, err);
 	if (rc < 0) {
-		unc_perf_group_free(group);
+		free_group(group);
 		return rc;
 	}
 	*out = group;
@@ -313,8 +316,8 @@ int unc_perf_group_open(struct unc_machine *machine, struct unc_broker *broker,
 
 void unc_perf_group_close(struct unc_perf_group *group)
 {
-	unc_perf_group_close_events(group, group->n);
-	unc_perf_group_free(group);
+	close_events(group, group->n);
+	free_group(group);
 }
 
 /* ---- sharing */

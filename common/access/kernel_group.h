@@ -9,7 +9,6 @@
 #include "access/kernel.h"
 
 struct unc_broker; /* broker.h */
-struct unc_ledger; /* host/ledger.h */
 
 /* As read, with PERF_FORMAT_GROUP and the times. */
 enum { UNC_GROUP_N, UNC_GROUP_ENABLED, UNC_GROUP_RUNNING, UNC_GROUP_VALUE };
@@ -22,8 +21,7 @@ struct unc_perf_group {
 	struct unc_kernel_place place;
 	size_t n;
 	struct unc_kernel_event *event;
-	int *fd;     /* of the events; the first leads */
-	uint64_t id; /* of the first, by which others know the group; 0: they do not */
+	int *fd; /* of the events; the first leads */
 
 	pthread_mutex_t lock; /* of what follows: its users may be in several threads */
 	int ended; /* errno, for good: ENODEV, ERANGE, ENOLINK (unc_kernel_op()); 0: it has not */
@@ -45,13 +43,6 @@ int unc_perf_group_open(struct unc_machine *, struct unc_broker *, struct unc_pe
 			const struct unc_kernel_place *, const struct unc_kernel_event *, size_t n,
 			struct unc_perf_group **out, struct unc_error *err);
 void unc_perf_group_close(struct unc_perf_group *);
-/* One of which nothing is open; NULL: out of memory. */
-struct unc_perf_group *unc_perf_group_new(struct unc_machine *, struct unc_perf_group *next,
-					  const struct unc_kernel_place *,
-					  const struct unc_kernel_event *, size_t n);
-void unc_perf_group_free(struct unc_perf_group *);
-/* The first n that are open. */
-void unc_perf_group_close_events(const struct unc_perf_group *, size_t n);
 /* Which of its events this is; n: none. */
 size_t unc_perf_group_find(const struct unc_perf_group *, const struct unc_kernel_event *);
 /* Whether it counts, at this place, all of these. */
@@ -60,27 +51,12 @@ bool unc_perf_group_has(struct unc_perf_group *, const struct unc_kernel_place *
 /* Brings its data up to date, the lock held; errno. */
 int unc_perf_group_read(struct unc_perf_group *);
 
-/* Whether it counts: a socket that went offline leaves its groups with their old counts, and their
- * time stands still. 0, or errno. */
-int unc_perf_group_runs(struct unc_perf_group *);
-
-/* ---- kernel_share.c: what processes of one user have open, the ledger locked */
-
-/* A group of another one that counts all of these; NULL: there is none that can be had. */
-struct unc_perf_group *unc_perf_group_join(struct unc_machine *, struct unc_ledger *,
-					   struct unc_perf_group *next,
-					   const struct unc_kernel_place *,
-					   const struct unc_kernel_event *, size_t n);
-/* From now on others may take it. */
-void unc_perf_group_note(struct unc_perf_group *, struct unc_ledger *);
-
-/* ---- access_kernel.c: unc_kernel_share(), unc_kernel_find() and unc_kernel_open() */
+/* ---- access_kernel.c: unc_kernel_find() and unc_kernel_open() */
 
 struct unc_wire_answer;
 int unc_backend_list(struct unc_backend *, uint32_t first, struct unc_wire_answer *out,
 		     struct unc_error *err);
 int unc_backend_told(struct unc_backend *, char *buf, size_t size);
-void unc_backend_share(struct unc_backend *, struct unc_ledger *);
 
 int unc_backend_find(struct unc_backend *, const char *pmu, unsigned socket,
 		     struct unc_kernel_place *out, struct unc_error *err);

@@ -145,74 +145,6 @@ static void close_event(struct unc_machine *machine, int fd)
 	close(fd);
 }
 
-static int id_of_event(struct unc_machine *machine, int fd, uint64_t *id)
-{
-	(void)machine;
-	return ioctl(fd, PERF_EVENT_IOC_ID, id);
-}
-
-/* ---- of another process */
-
-/* The C library or the headers may be older than the kernel (5.6); their numbers
- * are the same on nearly all architectures. */
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434
-#endif
-#ifndef SYS_pidfd_getfd
-#define SYS_pidfd_getfd 438
-#endif
-
-/* Not every descriptor may be asked what it is: an ioctl() of another kind could do anything. */
-static bool is_event(int fd)
-{
-	static const char kind[] = "anon_inode:[perf_event]";
-	char link[32], text[sizeof(kind) + 1];
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	return readlink(link, text, sizeof(text)) == sizeof(kind) - 1 &&
-	       memcmp(text, kind, sizeof(kind) - 1) == 0;
-}
-
-static int take_event(int process, int theirs)
-{
-	int fd = (int)syscall(SYS_pidfd_getfd, process, theirs, 0), error = errno;
-
-	if (fd < 0 || is_event(fd)) {
-		errno = error;
-		return fd;
-	}
-	close(fd);
-	errno = EBADF;
-	return -1;
-}
-
-/* The process is looked at after it is held: the number cannot be another one's then. */
-static int take_events(struct unc_machine *machine, int64_t pid, const int *theirs, size_t n,
-		       int *fd)
-{
-	int process = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0), error = 0;
-	size_t taken = 0;
-
-	(void)machine;
-	if (process < 0)
-		return -1;
-	errno = 0;
-	if (!unc_process_same_user(pid))
-		error = errno == EMFILE ? EMFILE : EPERM;
-	while (!error && taken < n) {
-		fd[taken] = take_event(process, theirs[taken]);
-		error = fd[taken] < 0 ? errno : 0;
-		taken += !error;
-	}
-	close(process);
-	if (!error)
-		return 0;
-	while (taken > 0)
-		close(fd[--taken]);
-	errno = error;
-	return -1;
-}
-
 const struct unc_machine_events unc_events_system = {
 	.find = find_pmu,
 	.umask = umask_of,
@@ -220,8 +152,6 @@ const struct unc_machine_events unc_events_system = {
 	.enable = enable_event,
 	.read = read_event,
 	.close = close_event,
-	.id = id_of_event,
-	.take = take_events,
 };
 
 /* ---- of a dump: PMUs and rights as they were, and nothing that counts */

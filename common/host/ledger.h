@@ -36,16 +36,14 @@ enum { UNC_LEDGER_HOLDERS = 1024 }; /* sessions of a user that run at a time, on
 struct unc_ledger_key {
 	uint64_t address;
 	uint32_t place; /* MSR: the package; of a space of threads: the CPU; else 0 */
-	uint32_t space; /* enum unc_space, or what follows */
+	uint32_t space; /* enum unc_space */
 };
-enum { UNC_KEY_EVENTS = UNC_N_SPACES };
 
 enum unc_ledger_role {
 	UNC_HELD_CONTROL = 1,
 	UNC_HELD_FILTER,
-	UNC_HELD_UNIT,   /* unit control: the unit was let go, or frozen */
-	UNC_HELD_EVENTS, /* no register: a group of the kernel's events (ledger_events.h) */
-	UNC_HELD_GONE,   /* by nobody: what others have recorded of it before is done with */
+	UNC_HELD_UNIT,     /* unit control: the unit was let go, or frozen */
+	UNC_HELD_GONE = 5, /* by nobody: what others have recorded of it before is done with */
 	UNC_HELD_ROLES
 };
 

@@ -129,12 +129,10 @@ int unc_ledger_header(const struct ledger_file *f, struct header *h, struct unc_
 static void clean(struct unc_ledger_record *r)
 {
 	bool setting = r->role == UNC_HELD_CONTROL || r->role == UNC_HELD_FILTER;
-	bool events = r->role == UNC_HELD_EVENTS;
 
 	unc_process_clean(r->command);
-	if (r->role >= UNC_HELD_ROLES || r->key.space > UNC_KEY_EVENTS ||
-	    events != (r->key.space == UNC_KEY_EVENTS) || unc_space_of_thread((int)r->key.space) ||
-	    (setting && !r->mask))
+	if (r->role >= UNC_HELD_ROLES || r->key.space >= UNC_N_SPACES ||
+	    unc_space_of_thread((int)r->key.space) || (setting && !r->mask))
 		r->role = 0;
 	for (size_t i = 0; i < sizeof(r->rest) / sizeof(*r->rest); i++)
 		if (r->rest[i])

@@ -2,8 +2,7 @@
 /*
  * Inside the ledger. ledger_file.c opens files and locks their bytes, ledger_book.c has what stands
  * in that of one user, ledger.c takes turns and knows the books of all users, ledger_records.c what
- * the records tell and who lives, ledger_events.c notes the kernel's events. Calls go to those
- * before.
+ * the records tell and who lives. Calls go to those before.
  */
 #ifndef UNC_LEDGER_INSIDE_H
 #define UNC_LEDGER_INSIDE_H
@@ -30,15 +29,9 @@ struct header {
 	uint64_t rest[8];
 };
 
-/* Behind the records each of them has a block for what is told of a group of the kernel's events:
- * the events, and a row of descriptors for each holder. Most of it is a hole. */
 enum {
 	SLOTS_AT = 4096,
 	RECORDS_AT = SLOTS_AT + UNC_LEDGER_HOLDERS * sizeof(struct unc_ledger_holder),
-	BLOCKS_AT = RECORDS_AT + MAX_RECORDS * sizeof(struct unc_ledger_record),
-	ROW = 64,
-	ROWS_AT = 512, /* in a block */
-	BLOCK = ROWS_AT + UNC_LEDGER_HOLDERS * ROW
 };
 
 /* Bytes that are locked: of the node's file, by whose turn it is, and by all who use it; of a
@@ -97,8 +90,6 @@ struct unc_ledger {
 	size_t n_users;
 	uint64_t since[UNC_LEDGER_HOLDERS]; /* as holders of ours are told; 0: it is none */
 	size_t n_mine;
-	size_t n_events; /* groups of the kernel's events that are noted, */
-	unsigned keeper; /* as those of this holder */
 };
 
 /* ---- ledger_file.c */

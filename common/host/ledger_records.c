@@ -190,7 +190,7 @@ struct unc_ledger_record *unc_ledger_orphan(struct unc_ledger *l, const struct u
 {
 	struct unc_ledger_record *r = find(l, key, false);
 
-	return r && r->role && r->role < UNC_HELD_EVENTS &&
+	return r && r->role && r->role < UNC_HELD_GONE &&
 			       living_but(l, r, 0, UNC_LEDGER_NOBODY, false) == UNC_LEDGER_NOBODY
 		       ? r
 		       : NULL;
@@ -363,7 +363,7 @@ static bool is_useless(struct unc_ledger *l, const struct unc_ledger_record *r)
 		return false;
 	if (r->role == UNC_HELD_GONE)
 		return !others_have(l, &r->key);
-	return r->role == UNC_HELD_EVENTS || many || is_gone(l, r);
+	return many || is_gone(l, r);
 }
 
 /* ---- holders */

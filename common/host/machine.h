@@ -34,11 +34,6 @@ struct unc_machine_events {
 	int (*enable)(struct unc_machine *, int fd);
 	long (*read)(struct unc_machine *, int fd, void *buf, size_t size);
 	void (*close)(struct unc_machine *, int fd);
-	/* ioctl(PERF_EVENT_IOC_ID). NULL, as take: no other process has events there. */
-	int (*id)(struct unc_machine *, int fd, uint64_t *id);
-	/* Descriptors of events that another process of this user has, and lets be taken: all of
-	 * them, or none. */
-	int (*take)(struct unc_machine *, int64_t pid, const int *theirs, size_t n, int *fd);
 };
 
 struct unc_machine_methods {

@@ -85,22 +85,6 @@ bool unc_process_ended(const struct unc_process *p, const struct unc_process *se
 	return p->clock == self->clock && p->start && fields.start != p->start;
 }
 
-/* proc(5): Uid: real, effective, saved, of the file system. */
-bool unc_process_same_user(int64_t pid)
-{
-	char text[8192];
-	const char *line;
-	unsigned long uid[4];
-
-	if (!read_proc(text, sizeof(text), pid, "status") || !(line = strstr(text, "\nUid:")) ||
-	    sscanf(line, "\nUid: %lu %lu %lu %lu", &uid[0], &uid[1], &uid[2], &uid[3]) != 4)
-		return false;
-	for (unsigned i = 0; i < 4; i++)
-		if (uid[i] != geteuid())
-			return false;
-	return true;
-}
-
 int unc_thread_new(pthread_t *out, void *(*run)(void *user), void *user)
 {
 	sigset_t all, old;

@@ -21,8 +21,6 @@ struct unc_process {
 void unc_process_self(struct unc_process *);
 /* Whether a process has ended, as one that is `self` sees it; false where it cannot know. */
 bool unc_process_ended(const struct unc_process *, const struct unc_process *self);
-/* Whether it is, in all respects, of the user as whom this one acts. */
-bool unc_process_same_user(int64_t pid);
 /* Makes a name of unknown origin fit to be printed. */
 void unc_process_clean(char command[UNC_COMMAND_MAX]);
 /* A thread that takes no signals: they are the program's. 0, or an errno. */

@@ -26,8 +26,7 @@ static bool run_folder(const struct unc_platform *p, char dir[PATH_MAX], bool *m
 	return true;
 }
 
-/* The file is tried again whenever no session of ours runs. Nobody may take descriptors of a
- * process with raised rights: it takes none either. */
+/* The file is tried again whenever no session of ours runs. */
 static void open_ledger(struct unc_platform *p)
 {
 	char dir[PATH_MAX];
@@ -36,8 +35,6 @@ static void open_ledger(struct unc_platform *p)
 	if (!run_folder(p, dir, &make))
 		return;
 	(void)unc_ledger_open(p->ledger, dir, make, NULL);
-	if (!p->raised)
-		unc_kernel_share(p->access, p->ledger);
 }
 
 void unc_units_lock(struct unc_units *s)
