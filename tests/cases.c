@@ -2,6 +2,8 @@
 #include "built.h"
 #include "cases.h"
 
+#include "base/text.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
@@ -153,4 +155,17 @@ int cases_match(const char *text, const char *pattern)
 		anywhere = 1;
 	}
 	return 1;
+}
+
+bool cases_mask(const char *text, uint64_t *mask)
+{
+	unsigned first, last;
+
+	for (*mask = 0; unc_range_next(&text, 64, &first, &last); text++) {
+		while (first <= last)
+			*mask |= (uint64_t)1 << first++;
+		if (*text != ',')
+			break;
+	}
+	return *mask && !*text;
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct unc_table;
 
@@ -40,5 +41,8 @@ int cases_of_no_cpu(const char *folder, const char *ending);
 
 /* 1 if text has the leading part `pattern`, in which "..." stands for any text. */
 int cases_match(const char *text, const char *pattern);
+
+/* A list of bits, "0-3,5". False: it is none. */
+bool cases_mask(const char *text, uint64_t *mask);
 
 #endif

@@ -145,7 +145,7 @@ static void read_format(struct run *run, const char *subject)
 		const char *list = run->row->field[1 + i];
 
 		run->named[type][i] = 0;
-		if (strcmp(list, "-") != 0 && !unc_parse_mask(list, &run->named[type][i]))
+		if (strcmp(list, "-") != 0 && !cases_mask(list, &run->named[type][i]))
 			wrong(run, "'%s' is not a list of bits", list);
 	}
 	run->seen[type] |= 8;

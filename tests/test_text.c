@@ -112,28 +112,20 @@ static void doubles(void)
 		CU_ASSERT_FALSE(unc_parse_double(bad[i], &v));
 }
 
-static void bits(void)
+static void ranges(void)
 {
-	unsigned high, low;
-	struct unc_bits set;
-	uint64_t mask;
+	static const char *const bad[] = {"", "3-1", "1-", "64", "0001"}; /* three digits at most */
+	const char *list = "0-3,63";
+	unsigned first, last;
 
-	CU_ASSERT(unc_parse_bits("31:24", &high, &low) && high == 31 && low == 24);
-	CU_ASSERT(unc_parse_bits("18", &high, &low) && high == 18 && low == 18);
-	CU_ASSERT_FALSE(unc_parse_bits("24:31", &high, &low));
-	CU_ASSERT_FALSE(unc_parse_bits("64:0", &high, &low));
-	CU_ASSERT_FALSE(unc_parse_bits("3:", &high, &low));
-	CU_ASSERT_FALSE(unc_parse_bits("0001", &high, &low)); /* three digits at most */
-	CU_ASSERT(unc_parse_mask("0-3,5", &mask) && mask == 0x2f);
-	CU_ASSERT(unc_parse_mask("63", &mask) && mask == (uint64_t)1 << 63);
-	CU_ASSERT_FALSE(unc_parse_mask("0,0", &mask));
-	CU_ASSERT_FALSE(unc_parse_mask("3-1", &mask));
-	CU_ASSERT_FALSE(unc_parse_mask("1,", &mask));
-	CU_ASSERT_FALSE(unc_parse_mask("64", &mask));
-	CU_ASSERT(unc_parse_set("0,62-65,127", &set) && set.word[0] == 0xc000000000000001 &&
-		  set.word[1] == 0x8000000000000003);
-	CU_ASSERT_FALSE(unc_parse_set("128", &set));
-	CU_ASSERT_FALSE(unc_parse_set("65,60-70", &set));
+	CU_ASSERT(unc_range_next(&list, 64, &first, &last) && first == 0 && last == 3);
+	CU_ASSERT(*list++ == ',');
+	CU_ASSERT(unc_range_next(&list, 64, &first, &last) && first == 63 && last == 63);
+	CU_ASSERT(*list == '\0');
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		list = bad[i];
+		CU_ASSERT_FALSE(unc_range_next(&list, 64, &first, &last));
+	}
 }
 
 static void one_line(void)
@@ -226,7 +218,7 @@ int main(void)
 		{"numbers", numbers},
 		{"numbers of bits", masks},
 		{"floating point numbers", doubles},
-		{"bits and masks", bits},
+		{"bits and masks", ranges},
 		{"lists with commas", lists},
 		{"the nearest name", nearest},
 		{"a sentence is one line", one_line},

@@ -200,7 +200,7 @@ static void check_umask(struct run *run, const char *text, unsigned code, const 
 	else if ((got.ctl & 0xFFFF) != (umask << 8 | code) || (has_bits && got.ctl >> 32 != bits))
 		wrong(run, "%s is 0x%llx", text, (ull)got.ctl);
 	else if (strcmp(counters, "-") != 0 &&
-		 (!unc_parse_mask(counters, &mask) || got.counters != mask))
+		 (!cases_mask(counters, &mask) || got.counters != mask))
 		wrong(run, "%s counts on 0x%x", text, got.counters);
 	else
 		run->facts++;

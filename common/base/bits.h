@@ -22,15 +22,6 @@ static inline void unc_bits_add(struct unc_bits *bits, unsigned i)
 	bits->word[i / 64] |= (uint64_t)1 << i % 64;
 }
 
-static inline unsigned unc_bits_count(const struct unc_bits *bits)
-{
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < UNC_BITS_WORDS; i++)
-		n += (unsigned)__builtin_popcountll(bits->word[i]);
-	return n;
-}
-
 /* As qsort() wants it: below 0, 0 or above 0 where a is less than b, the same, or more. */
 static inline int unc_order(uint64_t a, uint64_t b)
 {

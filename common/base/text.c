@@ -65,51 +65,6 @@ bool unc_range_next(const char **list, unsigned limit, unsigned *first, unsigned
 	return small_number(list, limit, last) && *last >= *first;
 }
 
-bool unc_parse_bits(const char *text, unsigned *high, unsigned *low)
-{
-	if (!small_number(&text, 64, high))
-		return false;
-	*low = *high;
-	if (*text == ':') {
-		text++;
-		if (!small_number(&text, 64, low))
-			return false;
-	}
-	return *text == '\0' && *low <= *high;
-}
-
-bool unc_parse_set(const char *text, struct unc_bits *set)
-{
-	struct unc_bits bits = {0};
-
-	do {
-		unsigned first, last;
-
-		if (unc_bits_count(&bits) && *text == ',')
-			text++;
-		if (!unc_range_next(&text, UNC_BITS_MAX, &first, &last))
-			return false;
-		for (unsigned i = first; i <= last; i++) {
-			if (unc_bits_has(&bits, i))
-				return false;
-			unc_bits_add(&bits, i);
-		}
-	} while (*text == ',');
-	*set = bits;
-	return *text == '\0';
-}
-
-bool unc_parse_mask(const char *text, uint64_t *mask)
-{
-	struct unc_bits bits;
-
-	if (!unc_parse_set(text, &bits) ||
-	    unc_bits_count(&bits) != (unsigned)__builtin_popcountll(bits.word[0]))
-		return false;
-	*mask = bits.word[0];
-	return true;
-}
-
 bool unc_list_has(const char *list, const char *wanted)
 {
 	char word[64] = "";

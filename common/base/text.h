@@ -14,16 +14,10 @@
 bool unc_parse_number(const char *text, uint64_t *value);
 /* A whole text as a decimal floating point number. */
 bool unc_parse_double(const char *text, double *value);
-/* "HIGH:LOW" or one bit number, within 0..63, of three digits at most. */
-bool unc_parse_bits(const char *text, unsigned *high, unsigned *low);
 /* Takes the next of a list of numbers and ranges below `limit`, "0-3,5", off *list: *first to
  * *last. False: it is none. What stands behind it is the caller's to look at: a comma, or the
  * end. */
 bool unc_range_next(const char **list, unsigned limit, unsigned *first, unsigned *last);
-/* A list of numbers and ranges within 0..127: "0-3,5"; and one within 0..63, as a mask. */
-bool unc_parse_set(const char *text, struct unc_bits *set);
-bool unc_parse_mask(const char *text, uint64_t *mask);
-
 /* Copies the next of a list of words with commas between them; *list is what follows the comma, NULL
  * after the last word. False: the word does not fit. */
 bool unc_list_next(const char **list, char *word, size_t size);

@@ -608,12 +608,6 @@ static inline bool unc_reg_shows(const struct unc_table *t, uint16_t reg)
 	return reg != UNC_NONE && !(t->reg[reg].flags & UNC_REG_WO);
 }
 
-/* Mask of the programmable counters of a unit. */
-static inline uint32_t unc_type_counters(const struct unc_tbl_type *type)
-{
-	return (uint32_t)((((uint64_t)1 << type->n_counters) - 1) << type->first);
-}
-
 /* ---- questions (table.c) */
 
 /* The row behind `last` (NULL: the first) of a range of one of the arrays; NULL: there is none. */
