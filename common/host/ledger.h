@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The record of the node: which register was programmed by which running sessions, and what was
- * found there; which groups of the kernel's events the processes of a user have open. In memory
- * where nobody else can be known. Sessions of one process use it in the same way.
+ * found there. In memory where nobody else can be known. Sessions of one process use it in the same
+ * way.
  *
  * One file of the node has the lock under which everything but opening and closing is done. What
  * sessions of a user have programmed stands in a file of that user, which nobody else may write:
