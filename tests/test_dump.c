@@ -187,9 +187,8 @@ static const char base[] =
 	"device sys/bus/pci/devices/0000:7f:10.0/config 4096\n 0x0 0x1\n 0xa0 0x2\n"
 	"device sys/bus/pci/devices/0000:ff:10.0/config 4096\n 0x0 0x3\nend\n";
 
-static const char *find_base(void *user, const char *name, size_t *n)
+static const char *find_base(const char *name, size_t *n)
 {
-	(void)user;
 	*n = sizeof(base) - 1;
 	return strcmp(name, "base") == 0 ? base : NULL;
 }
@@ -197,12 +196,11 @@ static const char *find_base(void *user, const char *name, size_t *n)
 /* What is read of a machine that is like the base: as text again, or the sentence. */
 static const char *differing(const char *lines)
 {
-	static const struct unc_dump_like like = {NULL, find_base};
 	char text[1000];
 	struct unc_dump *dump;
 	int n = snprintf(text, sizeof(text), "uncore machine 2\n%send\n", lines);
 
-	if (unc_dump_read("it", text, (size_t)n, &like, &dump, &err) < 0)
+	if (unc_dump_read("it", text, (size_t)n, find_base, &dump, &err) < 0)
 		return err.text;
 	remove(file);
 	CHECK_NUMBER(unc_dump_save(dump, file, &err), 0);

@@ -357,12 +357,19 @@ int unc_dump_again(struct unc_dump_entry *entry, bool write, void *buf, size_t s
 	return 0;
 }
 
-int unc_dump_open(struct unc_dump *dump, const char *path, bool write)
+const struct unc_dump_entry *unc_dump_held(const struct unc_dump *dump, const char *path,
+					   enum unc_dump_kind kind, bool write)
 {
 	const struct unc_dump_entry *entry = unc_dump_find(dump, path);
-	const bool device = entry && entry->kind == UNC_DUMP_DEVICE;
 
-	errno = !entry ? ENOENT : device ? entry->error[write] : UNC_FS_IRREGULAR;
+	errno = !entry ? ENOENT : entry->kind == kind ? entry->error[write] : UNC_FS_IRREGULAR;
+	return errno ? NULL : entry;
+}
+
+int unc_dump_open(struct unc_dump *dump, const char *path, bool write)
+{
 	/* Nothing is ever written to it, for a process may have a limit of files. */
-	return errno ? -1 : memfd_create("libuncore-dump", MFD_CLOEXEC);
+	return unc_dump_held(dump, path, UNC_DUMP_DEVICE, write)
+		       ? memfd_create("libuncore-dump", MFD_CLOEXEC)
+		       : -1;
 }

@@ -96,6 +96,9 @@ void unc_dump_opened(struct unc_dump *, const char *path, int fd);
 /* What was read, or tried to be; 0 or the errno value in `rc`, which is returned. */
 int unc_dump_note(struct unc_dump *, struct unc_dump_entry *, bool write, const void *buf,
 		  size_t size, uint64_t offset, int rc);
+/* The entry of a path, to be opened as a file or device; NULL, and errno. */
+const struct unc_dump_entry *unc_dump_held(const struct unc_dump *, const char *path,
+					   enum unc_dump_kind, bool write);
 /* The place of a device where something was read; NULL: there is none. */
 struct unc_dump_value *unc_dump_at(const struct unc_dump_entry *, uint64_t offset);
 /* The same again; buf NULL: only whether it can be. ENODATA: nobody has read that. */
@@ -105,16 +108,13 @@ int unc_dump_open(struct unc_dump *, const char *path, bool write);
 
 /* dump_text.c. Makes the file, which must not exist. UNC_ERR_* with a sentence. */
 int unc_dump_save(const struct unc_dump *, const char *file, struct unc_error *err);
-/* Who knows the machines that one may be like. find: the text of one, which stays; NULL: there is none. */
-struct unc_dump_like {
-	void *user;
-	const char *(*find)(void *user, const char *name, size_t *size);
-};
+/* The text of a machine that another one may be like, which stays; NULL: there is none. */
+typedef const char *unc_dump_like_fn(const char *name, size_t *size);
 /* Reads it from memory; like NULL: it is like no other. UNC_ERR_INVALID, with the line that is wrong. */
-int unc_dump_read(const char *name, const char *text, size_t size, const struct unc_dump_like *,
+int unc_dump_read(const char *name, const char *text, size_t size, unc_dump_like_fn *like,
 		  struct unc_dump **out, struct unc_error *err);
 /* Reads a file; *out is NULL if the path is a folder. UNC_ERR_NOT_FOUND: it is no such file. */
-int unc_dump_load(const char *path, const struct unc_dump_like *, struct unc_dump **out,
+int unc_dump_load(const char *path, unc_dump_like_fn *like, struct unc_dump **out,
 		  struct unc_error *err);
 
 #endif

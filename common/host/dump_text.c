@@ -159,8 +159,8 @@ int unc_dump_save(const struct unc_dump *dump, const char *file, struct unc_erro
 
 struct reader {
 	struct unc_dump *dump;
-	const struct unc_dump_like *like; /* NULL: the machine is like no other */
-	struct unc_dump_entry *entry;     /* a file or a device, whose lines follow */
+	unc_dump_like_fn *like;       /* NULL: the machine is like no other */
+	struct unc_dump_entry *entry; /* a file or a device, whose lines follow */
 	bool differs; /* it is like another one: what comes now replaces what that has */
 	bool ended;
 	const char *why; /* the line is refused */
@@ -336,8 +336,7 @@ static void begin_like(struct reader *r, const char *name)
 {
 	struct reader base = {.dump = r->dump, .like = r->like};
 	size_t size = 0;
-	const char *text =
-		r->like && !r->dump->n ? r->like->find(r->like->user, name, &size) : NULL;
+	const char *text = r->like && !r->dump->n ? r->like(name, &size) : NULL;
 	char *copy = text ? copy_of(text, size) : NULL;
 	unsigned number = 0;
 
@@ -480,7 +479,7 @@ static int read_lines(struct reader *r, char *text, size_t size, unsigned *numbe
 	return r->why ? -1 : 0;
 }
 
-int unc_dump_read(const char *name, const char *text, size_t size, const struct unc_dump_like *like,
+int unc_dump_read(const char *name, const char *text, size_t size, unc_dump_like_fn *like,
 		  struct unc_dump **out, struct unc_error *err)
 {
 	struct reader r = {.dump = unc_dump_new(), .like = like};
@@ -504,7 +503,7 @@ int unc_dump_read(const char *name, const char *text, size_t size, const struct 
 	return 0;
 }
 
-int unc_dump_load(const char *path, const struct unc_dump_like *like, struct unc_dump **out,
+int unc_dump_load(const char *path, unc_dump_like_fn *like, struct unc_dump **out,
 		  struct unc_error *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc;

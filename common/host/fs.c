@@ -209,18 +209,10 @@ int unc_fs_regular(const struct unc_fs *fs, const char *format, ...)
 	return rc < 0 ? rc : open_file(fs, path, O_RDONLY, true);
 }
 
-/* A file of a dump, of which no descriptor is needed; NULL, and errno. */
-static const struct unc_dump_entry *file_again(const struct unc_fs *fs, const char *name)
-{
-	const struct unc_dump_entry *entry = unc_dump_find(fs->dump, name);
-
-	errno = !entry ? ENOENT : entry->kind == UNC_DUMP_FILE ? entry->error[0] : UNC_FS_IRREGULAR;
-	return errno ? NULL : entry;
-}
-
 static int text_again(const struct unc_fs *fs, const char *path, char *buf, size_t size)
 {
-	const struct unc_dump_entry *entry = file_again(fs, path + strlen(fs->prefix));
+	const struct unc_dump_entry *entry =
+		unc_dump_held(fs->dump, path + strlen(fs->prefix), UNC_DUMP_FILE, false);
 	size_t n;
 
 	if (!entry)
@@ -243,7 +235,7 @@ int unc_fs_text(const struct unc_fs *fs, char *buf, size_t size, const char *for
 	PATH_OF(rc, fs, path, sizeof(path), format);
 	if (rc < 0)
 		return rc;
-	if (fs && fs->dump && fs->dump->replays)
+	if (fs && unc_fs_replayed(fs))
 		return text_again(fs, path, buf, size);
 	fd = open_file(fs, path, O_RDONLY, true);
 	if (fd < 0)
@@ -262,12 +254,14 @@ int unc_fs_text(const struct unc_fs *fs, char *buf, size_t size, const char *for
 int unc_fs_whole(const struct unc_fs *fs, const char *path, size_t most, char **text, size_t *size,
 		 struct unc_error *err)
 {
-	int fd = fs->dump && fs->dump->replays ? -1 : unc_fs_regular(fs, "%s", path);
 	const struct unc_dump_entry *entry;
+	int fd;
 
-	if (!fs->dump || !fs->dump->replays)
+	if (!unc_fs_replayed(fs)) {
+		fd = unc_fs_regular(fs, "%s", path);
 		return fd < 0 ? fd : unc_fs_rest(fd, path, most, text, size, err);
-	if (!(entry = file_again(fs, path)))
+	}
+	if (!(entry = unc_dump_held(fs->dump, path, UNC_DUMP_FILE, false)))
 		return unc_fs_error(errno);
 	*size = entry->size;
 	if (!(*text = calloc(1, *size + 1)))
@@ -451,7 +445,7 @@ uint64_t unc_fs_size(const struct unc_fs *fs, int fd)
 	uint64_t size = 0;
 	struct stat st;
 
-	if (!dump || !dump->replays)
+	if (!unc_fs_replayed(fs))
 		return fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0;
 	pthread_mutex_lock(&dump->lock);
 	if ((size_t)fd < dump->n_fd && dump->of_fd[fd])

@@ -76,10 +76,9 @@ bool unc_pci_list_read(const struct unc_fs *fs, struct unc_pci_list *list)
 	static const char path[] = "/proc/bus/pci/devices";
 	char *text;
 	size_t size;
+	int rc = unc_fs_whole(fs, path, MOST, &text, &size, NULL);
 	bool ok;
-	int rc;
 
-	rc = unc_fs_whole(fs, path, MOST, &text, &size, NULL);
 	if (rc < 0)
 		return rc != UNC_ERR_MEMORY;
 	ok = take_lines(list, text);

@@ -132,9 +132,7 @@ int unc_session_end_pass(struct unc_session *s, struct unc_error *err)
 int unc_session_begin_pass(struct unc_session *s, struct unc_error *err)
 {
 	s->units.turn = (s->units.turn + 1) % s->n_passes;
-	int rc = begin_turn(s, UNC_TURN, err);
-
-	return rc;
+	return begin_turn(s, UNC_TURN, err);
 }
 
 int unc_session_plan(struct unc_session *s, enum unc_phase phase, unc_operation_fn fn, void *user)

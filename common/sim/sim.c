@@ -67,7 +67,7 @@ static bool covered(const struct unc_sim *sim, const struct unc_reg *reg)
 	return false;
 }
 
-/* One that is no monitor's, kept for who asks again. */
+/* A register that is no monitor's: it is kept for the next operation on it. */
 static struct sim_reg *plain(struct unc_sim *sim, const struct unc_reg *reg)
 {
 	static const struct unc_tbl_reg row = {.width = 64, .flags = UNC_REG_RO};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What behaves: unit types, blocks, registers of the units that were found. */
+/* Unit types, blocks and registers of the units that discovery has found. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,12 +90,6 @@ int unc_sim_types(struct unc_sim *sim, struct unc_error *err)
 
 /* ---- registers */
 
-/* Whether what is read of it is what it holds: not where it is defined only while the unit is frozen. */
-static bool reads(const struct unc_tbl_reg *row)
-{
-	return !(row->flags & (UNC_REG_WO | UNC_REG_FROZEN));
-}
-
 static void place_reg(struct unc_sim *sim, struct sim_reg *reg, const struct unc_instance *unit)
 {
 	const struct unc_tbl_reg *row = reg->row;
@@ -111,7 +105,8 @@ static void place_reg(struct unc_sim *sim, struct sim_reg *reg, const struct unc
 	if (!place->present || row->flags & UNC_REG_WO)
 		return;
 	reg->exists = unc_sim_place(sim, &reg->reg, &reg->file, &held);
-	if (reg->file && reads(row))
+	/* What is defined only while the unit is frozen says nothing. */
+	if (reg->file && !(row->flags & UNC_REG_FROZEN))
 		reg->value = held;
 	if (reg->reg.space == UNC_SPACE_MSR)
 		reg->reg.target = unit->socket;

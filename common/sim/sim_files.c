@@ -20,14 +20,6 @@ static const char *text_of(const char *name, size_t *size)
 	return NULL;
 }
 
-static const char *find_like(void *user, const char *name, size_t *size)
-{
-	(void)user;
-	return text_of(name, size);
-}
-
-static const struct unc_dump_like others = {NULL, find_like};
-
 /* The machine of a name, or of a CPU's name; of the sockets that are asked for. */
 static const char *choose(const char *name, const struct unc_table *const *tables, size_t n,
 			  uint64_t sockets, char chosen[80], size_t *size)
@@ -71,19 +63,20 @@ static int fail_name(const char *name, const struct unc_table *const *tables, si
 static int load(struct unc_sim *sim, const char *name, const struct unc_table *const *tables,
 		size_t n, struct unc_error *err)
 {
+	const bool is_path = strchr(name, '/');
 	struct unc_dump *dump = NULL;
 	const char *text = NULL;
 	char chosen[80];
 	size_t size;
 	int rc;
 
-	if (strchr(name, '/'))
-		rc = unc_dump_load(name, &others, &dump, err);
+	if (is_path)
+		rc = unc_dump_load(name, text_of, &dump, err);
 	else if ((text = choose(name, tables, n, sim->options.sockets, chosen, &size)))
-		rc = unc_dump_read(chosen, text, size, &others, &dump, err);
+		rc = unc_dump_read(chosen, text, size, text_of, &dump, err);
 	else
 		rc = fail_name(name, tables, n, err);
-	if (rc < 0 && strchr(name, '/'))
+	if (rc < 0 && is_path)
 		unc_error_prefix(err, "simulated machine");
 	if (rc < 0)
 		return rc;

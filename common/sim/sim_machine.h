@@ -170,8 +170,8 @@ int unc_sim_rates(struct unc_sim *, struct unc_error *err);
 /* Opens the files of a machine: `name` is that of a CPU or machine, or a path. */
 int unc_sim_files(struct unc_sim *, const char *name, const struct unc_table *const *tables,
 		  size_t n, struct unc_error *err);
-/* Where a register is: its file, *value what that holds, of the width that is asked for. NULL: nothing is there. Of
- * spaces without files it is always there. MSR: target is a CPU. */
+/* Finds the file of a register (NULL: its space has none), and the value that the file holds. False: the machine has
+ * no such register. MSR: target is a CPU. */
 bool unc_sim_place(struct unc_sim *, const struct unc_reg *, const struct unc_dump_entry **file,
 		   uint64_t *value);
 

@@ -101,7 +101,7 @@ static int end_turn(struct unc_units *s, enum unc_extent extent, size_t first,
 	return 0;
 }
 
-/* Where the reads of each unit begin. Registers in memory are read faster than the clock: of units that
+/* A stamp for the reads of each unit. Registers in memory are read faster than the clock: of units that
  * have a few of them together one stamp tells as much. */
 static void set_stamps(struct unc_units *s)
 {

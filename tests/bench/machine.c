@@ -181,9 +181,8 @@ static void remember(int fd, const char *path)
 	file[fd].socket = file[fd].function = 0;
 	if (strncmp(path, root.path, strlen(root.path)) != 0)
 		return;
-	if (cpu && sscanf(cpu, "/dev/cpu/%u/msr", &number) == 1) {
+	if (cpu && sscanf(cpu, "/dev/cpu/%u/msr", &number) == 1)
 		file[fd].socket = (uint8_t)(number / CPUS + 1);
-	}
 	if (!name || !strstr(name, "/config") ||
 	    sscanf(name, "/devices/%x:%x:%x.%x", &domain, &bus, &device, &function) != 4)
 		return;
