@@ -487,26 +487,27 @@ static int open_event(struct unc_machine *machine, const struct perf_event_attr 
 		      int group_fd)
 {
 	struct unc_sim *sim = unc_machine_sim(machine);
+	struct driver *k = driver_of(machine);
 	struct event *e = calloc(1, sizeof(*e));
 	int fd = -1, rc = e ? 0 : ENOMEM;
 	uint64_t now = unc_sim_enter(sim);
 
-	if (rc == 0 && driver_of(machine)->refuses)
+	if (rc == 0 && k->refuses)
 		rc = EACCES; /* before anything else is looked at */
 	if (rc == 0)
 		rc = check_event(sim, attr, cpu, e);
 	if (rc == 0)
-		catch_up(driver_of(machine), e, now);
+		catch_up(k, e, now);
 	if (rc == 0 && group_fd >= 0)
-		rc = join(e, driver_of(machine)->event[group_fd]);
-	if (rc == 0 && (fd = keep(driver_of(machine), e)) < 0)
+		rc = join(e, k->event[group_fd]);
+	if (rc == 0 && (fd = keep(k, e)) < 0)
 		rc = ENOMEM;
 	if (rc == 0) {
 		e->leader = e->leader ? e->leader : e;
 		e->pinned = attr->pinned;
 		e->state = attr->disabled ? STOPPED : WAITING;
 		e->at = now;
-		schedule(driver_of(machine), e, now);
+		schedule(k, e, now);
 	}
 	pthread_mutex_unlock(&sim->lock);
 	if (rc) {
@@ -519,14 +520,15 @@ static int open_event(struct unc_machine *machine, const struct perf_event_attr 
 static int enable_event(struct unc_machine *machine, int fd)
 {
 	struct unc_sim *sim = unc_machine_sim(machine);
+	struct driver *k = driver_of(machine);
 	uint64_t now = unc_sim_enter(sim);
-	struct event *e = driver_of(machine)->event[fd];
+	struct event *e = k->event[fd];
 
 	if (e->state == STOPPED) {
-		catch_up(driver_of(machine), e, now);
-		update(driver_of(machine), e, now);
+		catch_up(k, e, now);
+		update(k, e, now);
 		e->state = WAITING;
-		schedule(driver_of(machine), e, now);
+		schedule(k, e, now);
 	}
 	pthread_mutex_unlock(&sim->lock);
 	return 0;
@@ -581,14 +583,15 @@ static void leave(struct event *e)
 static void close_event(struct unc_machine *machine, int fd)
 {
 	struct unc_sim *sim = unc_machine_sim(machine);
+	struct driver *k = driver_of(machine);
 	uint64_t now = unc_sim_enter(sim);
-	struct event *e = driver_of(machine)->event[fd];
+	struct event *e = k->event[fd];
 
-	catch_up(driver_of(machine), e, now);
-	update(driver_of(machine), e, now);
+	catch_up(k, e, now);
+	update(k, e, now);
 	leave(e);
-	schedule(driver_of(machine), e, now);
-	driver_of(machine)->event[fd] = NULL;
+	schedule(k, e, now);
+	k->event[fd] = NULL;
 	free(e);
 	pthread_mutex_unlock(&sim->lock);
 }
@@ -608,27 +611,28 @@ void driver_turns(struct unc_machine *machine, uint64_t ns)
 	driver_of(machine)->period = ns;
 }
 
-int driver_stop(struct unc_machine *machine, int fd)
+void driver_stop(struct unc_machine *machine, int fd)
 {
 	struct unc_sim *sim = unc_machine_sim(machine);
+	struct driver *k = driver_of(machine);
 	uint64_t now = unc_sim_enter(sim);
-	struct event *leader = driver_of(machine)->event[fd]->leader;
+	struct event *leader = k->event[fd]->leader;
 
-	catch_up(driver_of(machine), leader, now);
-	update(driver_of(machine), leader, now);
+	catch_up(k, leader, now);
+	update(k, leader, now);
 	leader->state = leader->state == DEAD ? DEAD : STOPPED;
-	schedule(driver_of(machine), leader, now);
+	schedule(k, leader, now);
 	pthread_mutex_unlock(&sim->lock);
-	return 0;
 }
 
 void driver_reset(struct unc_machine *machine, int fd)
 {
 	struct unc_sim *sim = unc_machine_sim(machine);
+	struct driver *k = driver_of(machine);
 	uint64_t now = unc_sim_enter(sim);
-	struct event *e = driver_of(machine)->event[fd];
+	struct event *e = k->event[fd];
 
-	update(driver_of(machine), e, now);
+	update(k, e, now);
 	e->count = 0;
 	pthread_mutex_unlock(&sim->lock);
 }

@@ -58,13 +58,9 @@ static void read_spec(const char *spec, struct wish *wish)
 
 static bool is_built(const char *name)
 {
-	const char *known;
 	size_t size;
 
-	for (size_t i = 0; unc_machine_text(i, &known, &size); i++)
-		if (strcmp(known, name) == 0)
-			return true;
-	return false;
+	return unc_sim_text(name, &size);
 }
 
 /* The lines of a machine of tests/broken; NULL: there is no such one. */

@@ -92,16 +92,6 @@ struct lines {
 	size_t n_tables;
 };
 
-static const char *text_of(const char *name, size_t *size)
-{
-	const char *known, *text;
-
-	for (size_t i = 0; (text = unc_machine_text(i, &known, size)); i++)
-		if (strcmp(known, name) == 0)
-			return text;
-	return NULL;
-}
-
 static void split(struct lines *lines, const char *text, size_t size)
 {
 	size_t n = 0;
@@ -233,7 +223,7 @@ static void whole(const void *user)
 	struct lines lines;
 	char sim[128];
 	size_t size;
-	const char *text = text_of(name, &size);
+	const char *text = unc_sim_text(name, &size);
 
 	snprintf(sim, sizeof(sim), "%s,clock=step", name);
 	split(&lines, text, size);
@@ -466,7 +456,7 @@ static void drawn(const void *user)
 	const unsigned most = getenv("ALL") ? 200 : 20;
 	uint64_t state = 1;
 	size_t size;
-	const char *text = text_of(user, &size);
+	const char *text = unc_sim_text(user, &size);
 
 	CU_ASSERT_FATAL(text != NULL);
 	for (unsigned i = 0; i < most; i++)

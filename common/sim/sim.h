@@ -30,6 +30,8 @@ int unc_sim_open(const char *spec, const char *node, const struct unc_table *con
 		 size_t n, struct unc_sim **out, struct unc_error *err);
 void unc_sim_close(struct unc_sim *);
 
+/* The text of a machine that is compiled in; NULL: there is none of this name. */
+const char *unc_sim_text(const char *name, size_t *size);
 /* The machine of a table and the lines of its workload, in *built; NULL: those compiled in are of another table. */
 const struct unc_workload *unc_sim_workload(const struct unc_table *, struct unc_workload *built);
 

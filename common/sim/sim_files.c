@@ -10,7 +10,7 @@
 
 /* ---- which machine */
 
-static const char *text_of(const char *name, size_t *size)
+const char *unc_sim_text(const char *name, size_t *size)
 {
 	const char *known, *text;
 
@@ -30,10 +30,10 @@ static const char *choose(const char *name, const struct unc_table *const *table
 		if (unc_cpu_is(tables[i], name))
 			name = unc_tbl_str(tables[i], tables[i]->name);
 	snprintf(chosen, 80, "%s-%us", name, (unsigned)sockets);
-	if (sockets && (text = text_of(chosen, size)))
+	if (sockets && (text = unc_sim_text(chosen, size)))
 		return text;
 	snprintf(chosen, 80, "%s", name);
-	return text_of(name, size);
+	return unc_sim_text(name, size);
 }
 
 static int fail_name(const char *name, const struct unc_table *const *tables, size_t n,
@@ -71,9 +71,9 @@ static int load(struct unc_sim *sim, const char *name, const struct unc_table *c
 	int rc;
 
 	if (is_path)
-		rc = unc_dump_load(name, text_of, &dump, err);
+		rc = unc_dump_load(name, unc_sim_text, &dump, err);
 	else if ((text = choose(name, tables, n, sim->options.sockets, chosen, &size)))
-		rc = unc_dump_read(chosen, text, size, text_of, &dump, err);
+		rc = unc_dump_read(chosen, text, size, unc_sim_text, &dump, err);
 	else
 		rc = fail_name(name, tables, n, err);
 	if (rc < 0 && is_path)
