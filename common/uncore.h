@@ -731,8 +731,8 @@ UNC_API int unc_session_missing(struct unc_session *, int id, unc_unit_fn fn, vo
 UNC_API const char *unc_session_partial(struct unc_session *, int id);
 
 /*
- * Why sessions of other processes are not known to this one: they use the ledger of the node, a
- * file in /run/libuncore (UNCORE_RUN names another folder), and it cannot. Its counters are then
+ * Why sessions of other processes are not known to this one: they use the journal of the node, files
+ * in /run/libuncore (UNCORE_RUN names another folder), and it cannot. Its counters are then
  * foreign to them, as theirs are to it: none is shared, and what it leaves when it is
  * killed stays. "" where they are known, where there can be none (a simulated machine), and for a
  * session that programs no register: the kernel's driver counts for it, or counters do that run
@@ -869,15 +869,15 @@ typedef int (*unc_counter_fn)(void *user, const struct unc_counter *);
 
 /*
  * Walks the counters of the machine that are switched on, with what they count and who has programmed
- * them; one that several sessions share comes once for each of them. Stops at the first non-zero return
- * of fn and returns it. What fn gets is gone when it returns, `unit` excepted. Nothing is written.
- * Sessions are known by the ledger of the node, as unc_session_unprotected() tells: where it cannot be
+ * them; one that several sessions share comes once, with the process that has programmed it. Stops at
+ * the first non-zero return of fn and returns it. What fn gets is gone when it returns, `unit` excepted. Nothing is written.
+ * Sessions are known by the journal of the node, as unc_session_unprotected() tells: where it cannot be
  * read, those of other processes come as foreign, with a warning in the log; units that are out of
  * reach come as one as well. Where the kernel has a driver for monitors and it cannot be seen that no process
- * has perf events open, a counter that is in no ledger is the kernel's.
+ * has perf events open, a counter that is in no journal is the kernel's.
  * What the broker of the node has given out since it began comes behind, also where no unit can be read.
  * Errors: UNC_ERR_UNAVAILABLE the platform is for listing only, or no unit can be read (the sentence
- * says why); UNC_ERR_BUSY somebody else looks at counters for more than 10 s; UNC_ERR_IO,
+ * says why); UNC_ERR_BUSY a process has the lock of the node, and is stopped or hangs; UNC_ERR_IO,
  * UNC_ERR_PERMISSION a unit could not be read: fn has had what was found on the others. The sentence is
  * in unc_platform_error().
  */
@@ -890,14 +890,14 @@ enum { UNC_RELEASE_FORCE = 1 }; /* foreign counters, and what other users have l
  * programmed; units and sockets that they froze go on. With UNC_RELEASE_FORCE the controls of
  * foreign counters become 0 as well, and units that are frozen, on which nobody counts any more,
  * go on. Counters of the kernel and of sessions that run are never touched.
- * What sessions of other users have left, root's excepted, is restored with UNC_RELEASE_FORCE
- * alone.
+ * What sessions of other users have left is switched off with UNC_RELEASE_FORCE alone: what was found
+ * there is for sessions of that user to restore.
  * flags: 0 or UNC_RELEASE_FORCE. fn: called twice for each counter that is switched on: before anything
  * is done, `release` being UNC_RELEASE_FOUND (a non-zero return ends the walk, is returned, and nothing
  * is done), and when all is done, with what came of it (a non-zero return ends the walk). What has
  * changed between the two is left as it is.
  * Errors: those of unc_counters_walk(); UNC_ERR_INVALID an unknown flag; UNC_ERR_UNAVAILABLE force is
- * asked for and the ledger of the node cannot be used, so that a counter of a session might be taken for a foreign one:
+ * asked for and the journal of the node cannot be used, so that a counter of a session might be taken for a foreign one:
  * nothing is done; UNC_ERR_PERMISSION, UNC_ERR_DENIED, UNC_ERR_IO something could not be restored:
  * fn has had what came of all. The sentence is in unc_platform_error().
  */

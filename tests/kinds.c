@@ -93,9 +93,7 @@ static void put_all_steps(struct unc_buf *b, const struct unc_table *t,
 			  const struct unc_tbl_type *y)
 {
 	put_steps(b, t, &y->steps_start);
-	put_steps(b, t, &y->steps_join);
 	put_steps(b, t, &y->steps_stop);
-	put_steps(b, t, &y->steps_leave);
 }
 
 static void put_freeze(struct unc_buf *b, const struct unc_table *t, const struct unc_tbl_type *y)
@@ -238,7 +236,7 @@ static const struct property {
 	{"counter registers", BY_ITSELF, put_ctr, "UNC_REG_SEXT"},
 	{"unit control", OF_KIND, put_unit_ctl, "unit_ctl UNC_ROLE_UNIT_CTL UNC_REG_WO"},
 	{"steps", BY_ITSELF, put_all_steps,
-	 "steps_start steps_join steps_stop steps_leave UNC_STEP_WRITE UNC_STEP_FILTERS "
+	 "steps_start steps_stop UNC_STEP_WRITE UNC_STEP_FILTERS "
 	 "UNC_STEP_CONTROLS UNC_STEP_PRELOAD UNC_STEP_RESTORE UNC_STEP_FOUND"},
 	{"freezes", OF_KIND, put_freeze, "steps_freeze steps_unfreeze"},
 	{"global status", BY_ITSELF, put_socket, "n_global has_unfreeze"},

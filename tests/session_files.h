@@ -32,14 +32,14 @@ static inline void hear(void *user, enum unc_log_level level, const char *text)
 
 static struct fake_root root;
 
-static inline void begin(bool with_ledger)
+static inline void begin(bool with_journal)
 {
 	fake_new(&root);
 	fake_text(fake_path(&root, "/proc/cpuinfo"),
 		  "processor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 45\n"
 		  "model name : x\nstepping : 7\nphysical id : 0\ncore id : 0\n");
 	fake_size(fake_path(&root, "/dev/cpu/0/msr"), 0x2000);
-	if (with_ledger)
+	if (with_journal)
 		CHECK_NUMBER(mkdir(fake_path(&root, "/run/libuncore"), 0755), 0);
 }
 

@@ -118,13 +118,13 @@ static inline void check_quiet(struct unc_platform *p)
 	CHECK_NUMBER(n, 0);
 }
 
-/* Registers that the ledger says are held. */
+/* Registers that the journal has entries of. */
 static inline size_t held_registers(struct unc_platform *p)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < unc_ledger_count(p->ledger); i++)
-		n += unc_ledger_at(p->ledger, i)->role != 0;
+	for (uint16_t i = 0; i < unc_journal_end(p->journal); i++)
+		n += unc_journal_at(p->journal, i)->space != 0;
 	return n;
 }
 

@@ -216,11 +216,11 @@ static void test_sound_machine(void)
 	CHECK_TEXT(line_of("taint"), ""); /* of a dump */
 	snprintf(
 		text, sizeof(text),
-		"ok ledger: sessions of other programs are not known, no counter is shared with "
+		"ok journal: sessions of other programs are not known, no counter is shared with "
 		"them, and what this one leaves when it is killed stays: %s/run/libuncore: No such "
 		"file or directory",
 		root.path);
-	CHECK_TEXT(line_of("ledger"), text);
+	CHECK_TEXT(line_of("journal"), text);
 	/* The machine is asked, not for what CPU it is to be taken. */
 	struct unc_options options = {
 		.size = sizeof(options), .sysroot = root.path, .sim = "", .cpu = "haswell-ep"};
@@ -231,6 +231,13 @@ static void test_sound_machine(void)
 		  "[none] integrity confidentiality\n");
 	CHECK_NUMBER(doctor(root.path, ""), 0);
 	CHECK_TEXT(line_of("lockdown"), "ok lockdown: the kernel is not locked down");
+	CHECK_TEXT(line_of("ledger"), "");
+	fake_text(fake_path(&root, "/run/libuncore/ledger"), "of an older library\n");
+	CHECK_NUMBER(doctor(root.path, ""), 0);
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(line_of("ledger"), "/run/libuncore/ledger is of an older libuncore"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(line_of("ledger"), "run their uncore release"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(line_of("journal"), "share counters"));
 	fake_free(&root);
 }
 

@@ -432,13 +432,9 @@ static bool compare_set(const struct unc_table *t, const struct unc_code *const 
 	uint64_t control[MOST], pmc[16] = {0};
 	struct unc_conflict conflict;
 	uint8_t counter[MOST];
-	struct unc_others others = {0};
 	bool fits, want;
 
-	for (uint8_t c = 4; c < 16; c++) /* CPU_OP_CYCLES, 0x12: of no lane */
-		if (busy >> c & 1)
-			others.one[others.n++] = (struct unc_other){0x200124f, c};
-	fits = unc_schedule(t, code, n, &others, counter, &conflict) == 0;
+	fits = unc_schedule(t, code, n, busy, counter, &conflict) == 0;
 	for (size_t i = 0; i < n; i++)
 		control[i] = code[i]->ctl;
 	qsort(control, n, sizeof(control[0]), compare_ways);

@@ -41,26 +41,14 @@ static const struct unc_table *snb(void)
 	return table_of("sandybridge-ep");
 }
 
-/* Others with a control on each counter of a mask. */
-static struct unc_others others_on(uint32_t counters, uint64_t ctl)
-{
-	struct unc_others o = {0};
-
-	for (uint8_t c = 0; c < 32; c++)
-		if (counters >> c & 1)
-			o.one[o.n++] = (struct unc_other){.ctl = ctl, .counter = c};
-	return o;
-}
-
 static int schedule(const struct unc_code *codes, size_t n, uint32_t busy, uint8_t *counter,
 		    struct unc_conflict *conflict)
 {
 	const struct unc_code *list[UNC_MAX_CODES];
-	struct unc_others others = others_on(busy, 0x1);
 
 	for (size_t i = 0; i < n; i++)
 		list[i] = &codes[i];
-	return unc_schedule(&table, list, n, &others, counter, conflict);
+	return unc_schedule(&table, list, n, busy, counter, conflict);
 }
 
 /* The counters of an event are the highest that all together can have, in whatever order they come;
@@ -333,125 +321,20 @@ static void follows(void)
 	CU_ASSERT(!unc_schedule_follows(t, &code[0], &code[2]));
 	CU_ASSERT(!unc_schedule_follows(t, &code[1], NULL));
 	/* In whatever order: with the occupancy on counter 0 it fits, without it not. */
-	CHECK_NUMBER(unc_schedule(t, list, 4, NULL, counter, &conflict), 0);
+	CHECK_NUMBER(unc_schedule(t, list, 4, 0, counter, &conflict), 0);
 	CHECK_NUMBER(counter[1], 0);
 	CU_ASSERT(counter[0] >= 1);
-	CHECK_NUMBER(unc_schedule(t, list, 1, NULL, counter, &conflict), UNC_ERR_CONFLICT);
+	CHECK_NUMBER(unc_schedule(t, list, 1, 0, counter, &conflict), UNC_ERR_CONFLICT);
 	CHECK_NUMBER(conflict.kind, UNC_CONFLICT_FOLLOWS);
 	CHECK_NUMBER(conflict.a, 0);
 	list[1] = &code[2];
-	CHECK_NUMBER(unc_schedule(t, list, 2, NULL, counter, &conflict), UNC_ERR_CONFLICT);
+	CHECK_NUMBER(unc_schedule(t, list, 2, 0, counter, &conflict), UNC_ERR_CONFLICT);
 	CHECK_NUMBER(conflict.kind, UNC_CONFLICT_FOLLOWS);
 	/* Counter 0 taken by somebody else: what is counted there may change. */
-	const struct unc_others first = others_on(0x1, 0x400136);
-
 	list[1] = &code[1];
-	CHECK_NUMBER(unc_schedule(t, list, 2, &first, counter, &conflict), UNC_ERR_CONFLICT);
+	CHECK_NUMBER(unc_schedule(t, list, 2, 0x1, counter, &conflict), UNC_ERR_CONFLICT);
 	unc_schedule_leads(t, &code[0], text, sizeof(text));
 	CHECK_TEXT(text, "one of RxR_OCCUPANCY, TOR_OCCUPANCY on counter 0");
-}
-
-/* An event of a CPU as a code. */
-static struct unc_code code_of(const struct unc_table *t, const char *text)
-{
-	struct unc_error err = {0};
-	struct unc_spec spec;
-	struct unc_code code = {0};
-
-	CU_ASSERT_EQUAL_FATAL(unc_spec_parse(t, text, &spec, &err), 0);
-	CU_ASSERT_EQUAL_FATAL(unc_spec_encode(t, &spec, 0, 2, &code, &err), 0);
-	return code;
-}
-
-/*
- * What others count is left as it is: kinds that exclude each other (M3UPI: bit 7 of the code), leads
- * of lanes (327043-001, table 2-14: 0x1F shows counter 0, 0x36 counts there only; 308065-001, sections
- * 4.8 and 4.10: PMC5 leads 0xC0 to 0xDA, PMC4 and PMC6 0xE0 to 0xF3).
- */
-static void beside_others(void)
-{
-	enum { FITS = -1 };
-	static const struct {
-		const char *cpu, *event;
-		struct unc_other other[2]; /* control 0: none */
-		int kind;                  /* FITS: it has `counter` */
-		unsigned counter;
-		int beside;
-	} rows[] = {
-		{"emerald-rapids", "m3upi.CMS_CLOCKTICKS", {{0xc5, 0}}, FITS, 3, 0},
-		{"emerald-rapids", "m3upi.CMS_CLOCKTICKS", {{0xc5, 3}}, FITS, 2, 0},
-		{"emerald-rapids",
-		 "m3upi.CMS_CLOCKTICKS",
-		 {{0xc5, 0}, {0x1, 1}},
-		 UNC_CONFLICT_KIND,
-		 0,
-		 1},
-		{"emerald-rapids", "m3upi.CLOCKTICKS", {{0xc5, 0}}, UNC_CONFLICT_KIND, 0, 0},
-		{"emerald-rapids", "m2m.CLOCKTICKS", {{0xc5, 0}}, FITS, 3, 0},
-		{"sandybridge-ep", "cbo.TOR_OCCUPANCY:ALL", {{0x400000, 1}}, FITS, 0, 0},
-		{"sandybridge-ep",
-		 "cbo.TOR_OCCUPANCY:ALL",
-		 {{0x400000, 3}, {0x40001f, 1}},
-		 UNC_CONFLICT_FOLLOWED,
-		 0,
-		 1},
-		{"sandybridge-ep",
-		 "cbo.TOR_OCCUPANCY:ALL",
-		 {{0x4000ff, 2}},
-		 UNC_CONFLICT_FOLLOWED,
-		 0,
-		 0},
-		{"sandybridge-ep",
-		 "cbo.TOR_OCCUPANCY:ALL",
-		 {{0x400000, 3}, {0x400836, 0}},
-		 UNC_CONFLICT_COUNTER,
-		 0,
-		 1},
-		{"sandybridge-ep", "cbo.TOR_INSERTS:EVICTION", {{0x400000, 1}}, FITS, 0, 0},
-		{"sandybridge-ep",
-		 "cbo.TOR_INSERTS:EVICTION",
-		 {{0x400000, 1}, {0x40001f, 2}},
-		 UNC_CONFLICT_FOLLOWED,
-		 0,
-		 1},
-		{"sandybridge-ep",
-		 "cbo.TOR_INSERTS:EVICTION",
-		 {{0x400000, 1}, {0x400836, 0}},
-		 UNC_CONFLICT_COUNTER,
-		 0,
-		 0},
-		{"montecito", "core.L1D_READS_SET0", {{0x200124f, 15}}, FITS, 5, 0},
-		{"montecito", "core.L1D_READS_SET0", {{0x200c34f, 5}}, UNC_CONFLICT_LEAD, 0, 0},
-		{"montecito", "core.L1D_READS_SET0", {{0x200c34f, 9}}, UNC_CONFLICT_FOLLOWED, 0, 0},
-		{"montecito", "core.L2D_REFERENCES:READS", {{0x200c34f, 5}}, FITS, 6, 0},
-		{"montecito", "core.L2D_REFERENCES:READS", {{0x201e64f, 7}}, FITS, 4, 0},
-		{"montecito",
-		 "core.L2D_REFERENCES:READS",
-		 {{0x201e64f, 7}, {0x200124f, 4}},
-		 UNC_CONFLICT_LEAD,
-		 0,
-		 1},
-		{"montecito", "bus.BUS_ALL:ANY", {{0x201e64f, 7}, {0x201e64f, 6}}, FITS, 9, 0},
-	};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		const struct unc_table *t = table_of(rows[i].cpu);
-		const struct unc_code code = code_of(t, rows[i].event), *list[] = {&code};
-		struct unc_others others = {0};
-		struct unc_conflict conflict;
-		uint8_t counter;
-
-		for (; others.n < 2 && rows[i].other[others.n].ctl; others.n++)
-			others.one[others.n] = rows[i].other[others.n];
-		int rc = unc_schedule(t, list, 1, &others, &counter, &conflict);
-		if (rc < 0 ? (int)conflict.kind != rows[i].kind || conflict.beside != rows[i].beside
-			   : rows[i].kind != FITS || counter != rows[i].counter) {
-			printf("# row %zu, %s: %s, counter %u, kind %d, beside %d\n", i,
-			       rows[i].event, unc_error_name(rc), counter, (int)conflict.kind,
-			       conflict.beside);
-			CU_FAIL("the schedule");
-		}
-	}
 }
 
 /* The neutral value of a filter and a band of another event do not go together. */
@@ -473,10 +356,10 @@ static void neutral(void)
 	}
 	const struct unc_code *both[] = {&code[0], &code[1]}, *other[] = {&code[0], &code[2]};
 
-	CHECK_NUMBER(unc_schedule(t, both, 2, NULL, counter, &conflict), UNC_ERR_CONFLICT);
+	CHECK_NUMBER(unc_schedule(t, both, 2, 0, counter, &conflict), UNC_ERR_CONFLICT);
 	CHECK_NUMBER(conflict.kind, UNC_CONFLICT_FILTER);
 	CHECK_TEXT(unc_tbl_str(t, t->reg[conflict.reg].name), "BOX_FILTER");
-	CHECK_NUMBER(unc_schedule(t, other, 2, NULL, counter, &conflict), 0);
+	CHECK_NUMBER(unc_schedule(t, other, 2, 0, counter, &conflict), 0);
 	CHECK_NUMBER(unc_schedule_passes(t, code, 2), 2);
 }
 
@@ -495,7 +378,6 @@ int main(void)
 		{"reserved bits found are not restored", restores_ours_only},
 		{"a shared unit is not let go", lets_ours_go},
 		{"an event that shows what another one counts", follows},
-		{"beside what others count", beside_others},
 		{"what is left neutral is not free for others", neutral},
 		{NULL, NULL},
 	};

@@ -44,13 +44,12 @@ static const struct row rows[] = {
 	 "cbo",
 	 {{"CTL0", 0x400335}, {"BOX_FILTER", 0xc1000000}},
 	 "cbo0.LLC_LOOKUP:DATA_READ:state=1",
-	 NULL},
+	 BY("0", "cbo0")},
 	{SNB,
 	 "cbo",
 	 {{"CTL0", 0x400335}, {"BOX_FILTER", 0xc1000000}},
 	 "cbo0.TOR_INSERTS:OPCODE:opc=0x180",
-	 "BOX_FILTER of cbo0 (socket 0) holds 0xc1000000, which counts for others: " BY(
-		 "0", "cbo0") "(control 0x400335 = cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182)"},
+	 BY("0", "cbo0") "(control 0x400335 = cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182)"},
 	/* a field that is not given has a default: all states */
 	{SNB,
 	 "cbo",
@@ -61,10 +60,10 @@ static const struct row rows[] = {
 	 "cbo",
 	 {{"CTL0", 0x400334}, {"BOX_FILTER", 0x7c0000}},
 	 "cbo0.TOR_INSERTS:OPCODE:opc=0x182",
-	 NULL},
+	 BY("0", "cbo0")},
 	/* who does not look at the filter */
-	{SNB, "cbo", {{"CTL0", 0x400000}}, "cbo0.TOR_INSERTS:OPCODE:opc=0x182", NULL},
-	{SNB, "cbo", {{"CTL0", 0x400000}}, "cbo0.CLOCKTICKS:tid=5", NULL},
+	{SNB, "cbo", {{"CTL0", 0x400000}}, "cbo0.TOR_INSERTS:OPCODE:opc=0x182", BY("0", "cbo0")},
+	{SNB, "cbo", {{"CTL0", 0x400000}}, "cbo0.CLOCKTICKS:tid=5", BY("0", "cbo0")},
 	/* thread: where tid_en is set */
 	{SNB,
 	 "cbo",
@@ -75,7 +74,7 @@ static const struct row rows[] = {
 	 "cbo",
 	 {{"CTL0", 0x480000}, {"BOX_FILTER", 0x3}},
 	 "cbo0.TOR_INSERTS:OPCODE:opc=0x182",
-	 NULL},
+	 BY("0", "cbo0")},
 	/* no event of the tables: it may look at anything */
 	{SNB,
 	 "cbo",
@@ -92,7 +91,7 @@ static const struct row rows[] = {
 	 "pcu",
 	 {{"CTL0", 0x40000b}, {"BOX_FILTER", 0xc}},
 	 "pcu.FREQ_BAND1_CYCLES:band1=31",
-	 NULL},
+	 BY("0", "pcu0")},
 	{SNB,
 	 "pcu",
 	 {{"CTL0", 0x40000b}, {"BOX_FILTER", 0xc}},
@@ -108,25 +107,28 @@ static const struct row rows[] = {
 	 {{"CTL0", 0x600038}, {"PKT_MATCH0", 0x1c80}, {"PKT_MASK0", 0x1fe0}},
 	 "qpi0.CTO_COUNT:mc=SNP",
 	 BY("0", "qpi0") "(control 0x600038 = qpi.MESSAGE:DRS.WbIData)"},
-	{SNB, "qpi", {{"CTL0", 0x400014}}, "qpi0.CTO_COUNT:mc=DRS:opc=4", NULL},
+	{SNB, "qpi", {{"CTL0", 0x400014}}, "qpi0.CTO_COUNT:mc=DRS:opc=4", BY("0", "qpi0")},
 	{IVB,
 	 "pcu",
 	 {{"CTL0", 0x40000b}, {"BOX_FILTER", 0xc}},
 	 "pcu.FREQ_BAND1_CYCLES:band1=31",
-	 NULL},
+	 BY("0", "pcu0")},
 	/* Linux: 0x31 with bit 4 of the umask looks at link, FILTER0 8:5 */
 	{IVB,
 	 "cbo",
 	 {{"CTL0", 0x401031}, {"FILTER0", 0x60}},
 	 "cbo0.RxR_IPQ_RETRY:QPI_CREDITS",
-	 "FILTER0 of cbo0 (socket 0) holds 0x60, which counts for others: " BY(
-		 "0", "cbo0") "(control 0x401031)"},
+	 BY("0", "cbo0") "(control 0x401031)"},
 	{IVB,
 	 "cbo",
 	 {{"CTL0", 0x400231}, {"FILTER0", 0x60}},
 	 "cbo0.RxR_IPQ_RETRY:QPI_CREDITS",
-	 NULL},
-	{NHM, "unc", {{"CTL0", 0x400108}, {"GLOBAL_CTL", 0x1}}, "unc.GQ_SNOOP:GOTO_S_HIT_M", NULL},
+	 BY("0", "cbo0")},
+	{NHM,
+	 "unc",
+	 {{"CTL0", 0x400108}, {"GLOBAL_CTL", 0x1}},
+	 "unc.GQ_SNOOP:GOTO_S_HIT_M",
+	 BY("0", "unc0")},
 	{NHM,
 	 "unc",
 	 {{"CTL0", 0x40080c}, {"GLOBAL_CTL", 0x1}, {"GQ_SNOOP_MESF", 0x20}},
@@ -138,13 +140,13 @@ static const struct row rows[] = {
 	 {{"CTL0", 0x10001}, {"FILTER0", 0x5}},
 	 "cha0.CLOCKTICKS:tid=6",
 	 BY("0", "cha0") "(control 0x10001 = cha.CLOCKTICKS:tid=5)"},
-	{EMR, "cha", {{"CTL0", 0x1}}, "cha0.CLOCKTICKS:tid=6", NULL},
+	{EMR, "cha", {{"CTL0", 0x1}}, "cha0.CLOCKTICKS:tid=6", BY("0", "cha0")},
 	/* ranges: an event that may be qualified by one is by all that is in effect */
 	{MONT,
 	 "core",
 	 {{"PMC4", 0x200124f}},
 	 "core0.LOADS_RETIRED:dar=0x6000000000002000:dar_mask=0xfffff000",
-	 NULL},
+	 BY("4", "core0")},
 	{MONT,
 	 "core",
 	 {{"PMC4", 0x200084f}},
@@ -179,13 +181,13 @@ static const struct row rows[] = {
 	 "cbo",
 	 {{"CTL1", 0x40001f}},
 	 "cbo0.TOR_OCCUPANCY:ALL",
-	 BY("1",
-	    "cbo0") "(control 0x40001f = cbo.COUNTER0_OCCUPANCY) with what depends on counter 0"},
+	 BY("1", "cbo0") "(control 0x40001f = cbo.COUNTER0_OCCUPANCY) and may depend on the only "
+			 "one left"},
 	{MONT,
 	 "core",
 	 {{"PMC5", 0x200c34f}},
 	 "core0.L1D_READS_SET0",
-	 BY("5", "core0") "(control 0x200c34f = core.DATA_REFERENCES_SET0), and it leads those"},
+	 BY("5", "core0") "(control 0x200c34f = core.DATA_REFERENCES_SET0)"},
 	{MONT, "core", {{"PMC5", 0x200c34f}}, "core0.CPU_OP_CYCLES", NULL},
 	{MONT, "core", {{"PMC7", 0x200c34f}, {"PMC5", 0x200c24f}}, "core0.L2D_MISSES", NULL},
 	{MONT, "core", {{"PMC6", 0x200e34f}}, "core0.L2D_REFERENCES:READS", NULL},
@@ -301,10 +303,9 @@ static void test_unknown_bits(void)
 			     counts ? UNC_ERR_BUSY : 0);
 		if (counts)
 			CHECK_TEXT(unc_session_error(s),
-				   "cbo0.TOR_INSERTS:OPCODE:opc=0x182: FILTER1 of cbo0 (socket 0) "
-				   "holds "
-				   "0x20000000, which counts for others: " BY(
-					   "0", "cbo0") "(control 0x400000 = cbo.CLOCKTICKS)");
+				   "cbo0.TOR_INSERTS:OPCODE:opc=0x182: " BY(
+					   "0", "cbo0") "(control 0x400000 = cbo.CLOCKTICKS), and "
+							"beside it no filter is set");
 	}
 	CU_ASSERT(strstr(w.text, "FILTER1=0x18200000") != NULL);
 	unc_session_free(s);

@@ -120,12 +120,79 @@ static void test_other_filter(void)
 	start(a);
 	struct snapshot alone = snapshot(p);
 	CU_ASSERT_EQUAL(unc_session_start(b), UNC_ERR_BUSY);
-	CU_ASSERT(strstr(unc_session_error(b),
-			 "is programmed by another session of this program") != NULL);
+	CU_ASSERT(strstr(unc_session_error(b), "BOX_FILTER of cbo0 (socket 0) is in use by another "
+					       "session of this program") != NULL);
 	CHECK_RESTORED(p, alone);
 	unc_session_free(a);
 	unc_session_free(b);
 	unc_platform_close(p);
+}
+
+/* Masks that overlap (327043-001, table 2-12: nid 17:10, state 22:18, opc 31:23): both count where the bits
+ * that both look at agree, whoever leaves first, and what was found in any bit is back. */
+static void test_masks(void)
+{
+	static const uint32_t found = 0x5u << 18 | 0x30u << 10;
+	static const char *const event[] = {
+		"cbo0.TOR_INSERTS:MISS_OPCODE:opc=0x182:socket=0",
+		"cbo0.TOR_INSERTS:NID_MISS_OPCODE:opc=0x182:nid=0x1:socket=0",
+		"cbo0.LLC_LOOKUP:DATA_READ:state=0x1:socket=0"};
+
+	static const uint32_t set[] = {0x182u << 23, 0x182u << 23 | 0x1u << 10, 0x1u << 18};
+
+	for (unsigned k = 0; k < 6; k++) { /* two of them, in any order */
+		const unsigned pair[] = {k % 3, (k + 1 + k / 3) % 3};
+		struct unc_platform *p = machine(SNB);
+		struct unc_session *s[2], *c = session(p, 0);
+		uint64_t filter;
+
+		unc_sim_write(unc_machine_sim(p->machine), msr(p, FILTER, 32), found);
+		for (unsigned i = 0; i < 2; i++) {
+			s[i] = session(p, 0);
+			add(s[i], event[pair[i]]);
+			start(s[i]);
+		}
+		filter = unc_sim_read(unc_machine_sim(p->machine), msr(p, FILTER, 32));
+		CHECK_NUMBER(filter, set[pair[0]] | set[pair[1]]);
+		add(c, "cbo0.TOR_INSERTS:NID_MISS_OPCODE:opc=0x180:nid=0x2:socket=0");
+		CHECK_NUMBER(unc_session_start(c), UNC_ERR_BUSY);
+		step(p, 10 * ms);
+		CHECK_NUMBER(unc_session_stop(s[0]), 0);
+		step(p, 10 * ms);
+		for (unsigned i = 0; i < 2; i++)
+			CU_ASSERT(count_of(s[i], 0) > 0);
+		filter = unc_sim_read(unc_machine_sim(p->machine), msr(p, FILTER, 32));
+		CHECK_NUMBER(filter & set[pair[1]], set[pair[1]]);
+		for (unsigned i = 0; i < 2; i++)
+			unc_session_free(s[i]);
+		unc_session_free(c);
+		CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), msr(p, FILTER, 32)), found);
+		CHECK_NUMBER(held_registers(p), 0);
+		unc_platform_close(p);
+	}
+}
+
+/* What is not given has a default, all states, which is looked at as well. */
+static void test_without_filter(void)
+{
+	static const char *const event[] = {"cbo0.LLC_LOOKUP:DATA_READ:socket=0",
+					    "cbo0.LLC_LOOKUP:DATA_READ:state=0x1:socket=0"};
+
+	for (int i = 0; i < 2; i++) {
+		struct unc_platform *p = machine(SNB);
+		struct unc_session *a = session(p, 0), *b = session(p, 0);
+
+		add(a, event[i]);
+		add(b, event[!i]);
+		start(a);
+		CHECK_NUMBER(unc_session_start(b), UNC_ERR_BUSY);
+		CU_ASSERT_PTR_NOT_NULL(strstr(unc_session_error(b), "BOX_FILTER of cbo0"));
+		CHECK_NUMBER(unc_session_stop(a), 0);
+		start(b);
+		unc_session_free(a);
+		unc_session_free(b);
+		unc_platform_close(p);
+	}
 }
 
 enum { RANKS = 40 };
@@ -421,6 +488,8 @@ int main(void)
 		{"the same event", test_same},
 		{"some of it the same", test_partly_same},
 		{"the same event with another filter", test_other_filter},
+		{"bits of a filter that two look at", test_masks},
+		{"no filter beside one", test_without_filter},
 		{"many that want the same metric", test_ranks},
 		{"passes", test_rotating},
 		{"a lane", test_lane},

@@ -11,6 +11,7 @@
 #include "base/abi.h"
 #include "base/text.h"
 #include "host/trust.h"
+#include "journal/journal.h"
 #include "units/units.h"
 
 static void check_environment(struct doctor *d)
@@ -207,26 +208,38 @@ static void check_privileges(struct doctor *d)
 }
 
 /* A note: numbers are right without it. */
-static void check_ledger(struct doctor *d)
+static void check_journal(struct doctor *d)
 {
 	struct unc_units units;
 	struct unc_error err = {0};
+	char old[PATH_MAX + sizeof("/ledger")];
+	bool make;
 
 	if (!unc_doctor_any_unit(d) || unc_units_init(&units, d->platform) < 0)
 		return;
-	unc_units_lock(&units);
-	unc_units_unlock(&units);
-	unc_fail(&err, UNC_OK, "%s", unc_ledger_reason(d->platform->ledger));
+	if (unc_units_lock(&units, UNC_START_PATIENCE, &err) == 0) {
+		unc_units_unlock(&units);
+		unc_fail(&err, UNC_OK, "%s", unc_journal_reason(d->platform->journal));
+	}
 	if (*err.text)
-		unc_note(d, "ledger",
+		unc_note(d, "journal",
 			 "sessions of other programs are not known, no counter is shared with "
 			 "them, and what this one leaves when it is killed stays: %s",
 			 err.text);
 	else
-		unc_note(d, "ledger",
+		unc_note(d, "journal",
 			 "programs of this node share counters, and restore what ended ones have "
 			 "left");
 	unc_units_free(&units);
+	if (unc_units_run_folder(d->platform, old, &make) &&
+	    access(strcat(old, "/ledger"), F_OK) == 0)
+		unc_note(d, "ledger",
+			 "%.300s is of an older libuncore, whose programs do not know the journal: "
+			 "end "
+			 "them, run their uncore release, which restores what was left, and remove "
+			 "it "
+			 "and %.300s.*",
+			 old, old);
 }
 
 static void check_simulated(struct doctor *d)
@@ -261,7 +274,7 @@ static void check_machine(struct doctor *d)
 	check_lockdown(d);
 	check_privileges(d);
 	unc_doctor_access(d);
-	check_ledger(d);
+	check_journal(d);
 	unc_doctor_units(d);
 	unc_doctor_counters(d);
 	check_left_out(d);

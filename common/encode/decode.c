@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "encode/control.h"
+#include "encode/event.h"
 #include "tables/table.h"
 
 struct decode {
@@ -226,12 +226,55 @@ static void try_event(struct decode *d, struct unc_spec spec)
 		try_umasks(d, spec);
 }
 
+/* Whether a umask adds to what the event sets in a field. */
+static bool added_to(const struct unc_table *t, const struct unc_tbl_event *e, uint16_t field)
+{
+	for (const struct unc_tbl_umask *u = NULL; (u = UNC_NEXT(t, umask, e->umasks, u));)
+		if (unc_sets_field(t, &unc_umask_fields(t, u)->sets, field))
+			return true;
+	return false;
+}
+
+static bool fits(const struct unc_table *t, const struct unc_tbl_event *e, uint64_t ctl,
+		 uint64_t ignored)
+{
+	if (e->counter != UNC_NONE || e->fields.sets.n == 0)
+		return false;
+	for (const struct unc_tbl_set *s = NULL; (s = UNC_NEXT(t, set, e->fields.sets, s));) {
+		const struct unc_tbl_field *f = &t->field[s->field];
+		uint64_t value;
+
+		if (f->reg[0] != UNC_NONE)
+			continue;
+		value = unc_field_value(f, ctl, NULL, 0, NULL);
+		if (added_to(t, e, s->field))
+			value &= s->value;
+		if ((value ^ s->value) & ~(ignored >> f->lo[0]))
+			return false;
+	}
+	return true;
+}
+
+/* The next event of the type, or of a view of it, whose own bits of a control are set so, those left
+ * out that are `ignored`; *next is 0 before the first. NULL: there is none more. */
+static const struct unc_tbl_event *next_event(const struct unc_table *t, unsigned type,
+					      uint64_t ctl, uint64_t ignored, size_t *next)
+{
+	while (*next < t->n_event) {
+		const struct unc_tbl_event *e = &t->event[(*next)++];
+
+		if (unc_type_pool(t, e->type) == unc_type_pool(t, type) && fits(t, e, ctl, ignored))
+			return e;
+	}
+	return NULL;
+}
+
 /* Tries all events of a pool of counters: those of each view on it. */
 static bool try_events(struct decode *d, unsigned type)
 {
 	const struct unc_tbl_event *e;
 
-	for (size_t i = 0; (e = unc_control_event(d->t, type, d->ctl, d->ignored, &i)) != NULL;)
+	for (size_t i = 0; (e = next_event(d->t, type, d->ctl, d->ignored, &i)) != NULL;)
 		try_event(d, (struct unc_spec){.type = e->type,
 					       .event = (uint16_t)(e - d->t->event),
 					       .index = -1,

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "encode/control.h"
 
 enum { FREE = 0xff, MAX_COUNTERS = 32 };
 
@@ -12,7 +11,6 @@ struct work {
 	const struct unc_table *t;
 	const struct unc_code *const *code;
 	size_t n;
-	const struct unc_others *others;
 	struct unc_conflict *conflict;
 	uint32_t usable; /* counters that others leave */
 	const struct unc_tbl_lane *lane;
@@ -259,89 +257,6 @@ static void blame_lanes(struct work *w)
 	blame(w, UNC_CONFLICT_LEAD, last, last);
 }
 
-/* ---- beside others */
-
-/* Whether somebody else counts in a lane, on whose lead nothing may be put then: what he counts
- * would change. */
-static bool follows(const struct work *w, const struct unc_other *other,
-		    const struct unc_tbl_lane *lane)
-{
-	return other->counter != lane->lead && (lane->counters >> other->counter & 1) &&
-	       unc_control_in_lane(w->t, w->code[0]->type, other->ctl, lane);
-}
-
-/* Counters that others leave. */
-static uint32_t usable(const struct work *w, size_t n_lanes)
-{
-	uint32_t counters = UINT32_MAX;
-
-	for (const struct unc_other *o = w->others->one; o < w->others->one + w->others->n; o++) {
-		counters &= ~((uint32_t)1 << o->counter);
-		for (size_t k = 0; k < n_lanes; k++)
-			if (follows(w, o, &w->lane[k]))
-				counters &= ~((uint32_t)1 << w->lane[k].lead);
-	}
-	return counters;
-}
-
-/* Whether an event may be counted beside what others count. */
-static bool agree_with(const struct unc_code *code, const struct unc_others *others,
-		       struct unc_conflict *conflict)
-{
-	for (size_t i = 0; i < others->n && code->counter == UNC_NONE; i++)
-		if ((code->ctl ^ others->one[i].ctl) & code->exclusive) {
-			conflict->kind = UNC_CONFLICT_KIND;
-			conflict->beside = (int)i;
-			return false;
-		}
-	return true;
-}
-
-static bool has_counter(const struct unc_others *others, unsigned counter)
-{
-	for (size_t i = 0; i < others->n; i++)
-		if (others->one[i].counter == counter)
-			return true;
-	return false;
-}
-
-/* Whether one of the others is in the way of an event, as `kind` says. */
-static bool in_the_way(const struct work *w, const struct unc_code *code,
-		       const struct unc_other *other, enum unc_conflict_kind kind)
-{
-	const struct unc_range *lanes = lanes_of(w->t, code);
-
-	if (kind == UNC_CONFLICT_COUNTER)
-		return code->counters >> other->counter & 1;
-	for (const struct unc_tbl_lane *lane = NULL; (lane = UNC_NEXT(w->t, lane, *lanes, lane));) {
-		uint32_t lead = (uint32_t)1 << lane->lead;
-
-		w->conflict->lead = lane->lead;
-		if (kind == UNC_CONFLICT_LEAD
-			    ? in_lane(w->t, code, lane) && lane->lead == other->counter &&
-				      (code->counters & ~lead)
-			    : (code->counters & lead) && !has_counter(w->others, lane->lead) &&
-				      follows(w, other, lane))
-			return true;
-	}
-	return false;
-}
-
-/* Names one of the others, if they are to blame that an event has no counter. */
-static void blame_others(struct work *w)
-{
-	static const enum unc_conflict_kind kinds[] = {UNC_CONFLICT_LEAD, UNC_CONFLICT_FOLLOWED,
-						       UNC_CONFLICT_COUNTER};
-
-	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
-		for (size_t i = 0; i < w->others->n; i++)
-			if (in_the_way(w, w->code[w->conflict->b], &w->others->one[i], kinds[k])) {
-				w->conflict->kind = kinds[k];
-				w->conflict->beside = (int)i;
-				return;
-			}
-}
-
 /* ---- */
 
 /* The first event for which there is no counter when those before it have theirs. */
@@ -360,13 +275,10 @@ static void blame_counter(struct work *w)
 		}
 }
 
-static int check_pairs(const struct unc_code *const *code, size_t n,
-		       const struct unc_others *others, struct unc_conflict *conflict)
+static int check_pairs(const struct unc_code *const *code, size_t n, struct unc_conflict *conflict)
 {
 	for (size_t i = 0; i < n; i++) {
-		conflict->a = conflict->b = i;
-		if (!agree_with(code[i], others, conflict))
-			return UNC_ERR_CONFLICT;
+		conflict->b = i;
 		for (size_t k = 0; k < i; k++) {
 			conflict->a = k;
 			if (!agree(code[k], code[i], conflict))
@@ -377,32 +289,27 @@ static int check_pairs(const struct unc_code *const *code, size_t n,
 }
 
 int unc_schedule(const struct unc_table *t, const struct unc_code *const *code, size_t n,
-		 const struct unc_others *others, uint8_t *counter, struct unc_conflict *conflict)
+		 uint32_t taken, uint8_t *counter, struct unc_conflict *conflict)
 {
-	static const struct unc_others none = {0};
 	struct work w = {.t = t, .code = code, .n = n, .conflict = conflict};
 	bool laned = false;
 
-	w.others = others ? others : &none;
-	conflict->beside = -1;
 	if (n == 0)
 		return 0;
 	memset(counter, 0, n);
-	if (check_pairs(code, n, w.others, conflict) < 0)
+	if (check_pairs(code, n, conflict) < 0)
 		return UNC_ERR_CONFLICT;
 	const struct unc_range *lanes = lanes_of(t, code[0]);
 	w.lane = &t->lane[lanes->first];
-	w.usable = usable(&w, lanes->n);
+	w.usable = ~taken;
 	for (size_t i = 0; i < n; i++)
 		laned |= code[i]->lane != 0;
 	if (!fits(&w, 0))
 		blame_counter(&w);
 	else if (laned && !fits(&w, lanes->n))
 		blame_lanes(&w);
-	if (!w.found) {
-		blame_others(&w);
+	if (!w.found)
 		return UNC_ERR_CONFLICT;
-	}
 	for (size_t i = 0; i < n; i++)
 		counter[i] = w.chosen[i] == FREE ? 0 : w.chosen[i];
 	return 0;
@@ -436,7 +343,7 @@ static bool fits_pass(const struct unc_table *t, const struct unc_code *code, co
 		if (pass[i] == number && unc_type_pool(t, code[i].type) == pool)
 			of[n++] = &code[i];
 	of[n++] = &code[event];
-	return unc_schedule(t, of, n, NULL, counter, &conflict) == 0;
+	return unc_schedule(t, of, n, 0, counter, &conflict) == 0;
 }
 
 int unc_schedule_passes(const struct unc_table *t, const struct unc_code *code, size_t n)

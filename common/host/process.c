@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "host/process.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +12,6 @@
 
 struct stat_fields {
 	char state;
-	int threads;
 	uint64_t start;
 };
 
@@ -23,7 +21,7 @@ static bool read_proc(char *buf, size_t size, int64_t pid, const char *file)
 	return unc_fs_text(NULL, buf, size, "/proc/%lld/%s", (long long)pid, file) == 0;
 }
 
-/* proc(5): fields 3, 20 and 22. The last parenthesis ends the command, which may hold others. */
+/* proc(5): fields 3 and 22. The last parenthesis ends the command, which may hold others. */
 static bool read_stat(int64_t pid, struct stat_fields *out)
 {
 	char text[1024];
@@ -34,8 +32,6 @@ static bool read_stat(int64_t pid, struct stat_fields *out)
 		at += at != NULL;
 		if (at && field == 3)
 			out->state = *at;
-		else if (at && field == 20)
-			out->threads = atoi(at);
 		else if (at && field == 22)
 			out->start = strtoull(at, NULL, 10);
 	}
@@ -53,7 +49,7 @@ void unc_process_clean(char command[UNC_COMMAND_MAX])
 void unc_process_self(struct unc_process *self)
 {
 	struct stat_fields fields;
-	struct stat space, clock;
+	struct stat space;
 	char command[64] = "";
 
 	*self = (struct unc_process){.pid = getpid()};
@@ -61,28 +57,31 @@ void unc_process_self(struct unc_process *self)
 		self->start = fields.start;
 	if (stat("/proc/self/ns/pid", &space) == 0)
 		self->space = space.st_ino;
-	/* Linux before 5.6 has none. */
-	self->clock = stat("/proc/self/ns/time", &clock) == 0 ? clock.st_ino : 0;
 	if (read_proc(command, sizeof(command), self->pid, "comm"))
 		snprintf(self->command, sizeof(self->command), "%.15s", command);
 	unc_process_clean(self->command);
 }
 
-bool unc_process_ended(const struct unc_process *p, const struct unc_process *self)
+bool unc_process_stopped(int64_t pid)
 {
 	struct stat_fields fields;
 
-	if (!p->space || p->space != self->space || p->pid <= 0 || p->pid > INT32_MAX)
+	return read_stat(pid, &fields) && (fields.state == 'T' || fields.state == 't');
+}
+
+bool unc_process_name(int64_t pid, uint64_t start, uint32_t space, char command[UNC_COMMAND_MAX])
+{
+	struct stat_fields fields;
+	char text[64];
+	struct stat ns;
+
+	if (stat("/proc/self/ns/pid", &ns) < 0 || (uint32_t)ns.st_ino != space ||
+	    !read_stat(pid, &fields) || fields.start != start ||
+	    !read_proc(text, sizeof(text), pid, "comm"))
 		return false;
-	if (kill((pid_t)p->pid, 0) < 0 && errno == ESRCH)
-		return true;
-	if (!read_stat(p->pid, &fields))
-		return false;
-	/* Nobody has waited for it yet, and no thread of it runs. */
-	if ((fields.state == 'Z' || fields.state == 'X') && fields.threads <= 1)
-		return true;
-	/* Each time namespace shows another start. */
-	return p->clock == self->clock && p->start && fields.start != p->start;
+	snprintf(command, UNC_COMMAND_MAX, "%.15s", text);
+	unc_process_clean(command);
+	return true;
 }
 
 int unc_thread_new(pthread_t *out, void *(*run)(void *user), void *user)

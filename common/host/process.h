@@ -13,14 +13,15 @@ struct unc_process {
 	int64_t pid;
 	uint64_t start; /* in clock ticks since boot; 0: /proc does not tell */
 	uint64_t space; /* of its number: the inode of its pid namespace; 0: unknown */
-	uint64_t clock; /* of its start: that of its time namespace; 0: unknown */
 	char command[UNC_COMMAND_MAX];
 };
 
 /* The one that runs. */
 void unc_process_self(struct unc_process *);
-/* Whether a process has ended, as one that is `self` sees it; false where it cannot know. */
-bool unc_process_ended(const struct unc_process *, const struct unc_process *self);
+/* The command of a process, told by its numbers; false: it has ended, or is not seen from here. */
+bool unc_process_name(int64_t pid, uint64_t start, uint32_t space, char command[UNC_COMMAND_MAX]);
+/* Whether it is stopped by a signal or a debugger, as far as it is seen from here. */
+bool unc_process_stopped(int64_t pid);
 /* Makes a name of unknown origin fit to be printed. */
 void unc_process_clean(char command[UNC_COMMAND_MAX]);
 /* A thread that takes no signals: they are the program's. 0, or an errno. */

@@ -13,8 +13,8 @@
 #include "base/text.h"
 #include "encode/event.h"
 #include "host/dump.h"
-#include "host/ledger.h"
 #include "host/trust.h"
+#include "journal/journal.h"
 #include "machine/hardware.h"
 #include "machine/simulator.h"
 #include "machine/stack_map.h"
@@ -462,8 +462,8 @@ int unc_platform_open_under(struct unc_fs *fs, const struct unc_options *options
 	p->log_user = o.log_user;
 	p->raised = raised;
 	p->fs = fs ? unc_fs_share(fs) : NULL;
-	p->ledger = unc_ledger_new();
-	int rc = p->ledger ? open_platform(p, &o, &open_error) : unc_no_memory(&open_error);
+	p->journal = unc_journal_new();
+	int rc = p->journal ? open_platform(p, &o, &open_error) : unc_no_memory(&open_error);
 	if (rc < 0) {
 		unc_platform_close(p);
 		return rc;
@@ -487,7 +487,7 @@ void unc_platform_close(struct unc_platform *p)
 	unc_fs_close(p->fs);
 	unc_site_free(&p->site);
 	unc_pci_names_free(&p->pci_names);
-	unc_ledger_free(p->ledger);
+	unc_journal_free(p->journal);
 	/* In a forked process a thread that is not here may hold them. */
 	if (unc_platform_here(p)) {
 		pthread_cond_destroy(&p->watch.wake);

@@ -17,8 +17,8 @@
 #include "platform/pci_names.h"
 #include "tables/table.h"
 
-struct unc_ledger; /* host/ledger.h */
-struct unc_nodes;  /* numa.c */
+struct unc_journal; /* journal/journal.h */
+struct unc_nodes;   /* numa.c */
 
 /* What the kernel's own driver has for a unit. */
 struct unc_kernel_unit {
@@ -80,7 +80,7 @@ struct unc_platform {
 	pid_t pid;               /* of the process that opened it */
 	pthread_mutex_t lock;    /* of error and the metrics' lazy part */
 	struct unc_error error;
-	pthread_mutex_t program; /* held from looking at controls until they are set; of ledger */
+	pthread_mutex_t program; /* held from looking at controls until they are set; of journal */
 	struct unc_turns {       /* sessions of which the passes take turns by themselves */
 		pthread_mutex_t lock;
 		struct unc_session *first;
@@ -93,7 +93,7 @@ struct unc_platform {
 		pthread_t thread;
 		bool runs; /* until nobody needs it */
 	} watch;
-	struct unc_ledger *ledger;
+	struct unc_journal *journal;
 	/* descriptors (describe.c) */
 	struct unc_cpu cpu;
 	struct unc_type *type;

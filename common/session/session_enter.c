@@ -2,6 +2,8 @@
 /* Sessions: a call of a program begins. */
 #include "session/session.h"
 
+#include "journal/journal.h"
+
 int unc_session_enter(struct unc_session *s)
 {
 	if (unc_platform_here(s->platform)) {
@@ -55,7 +57,7 @@ const char *unc_session_unprotected(struct unc_session *s)
 		return s->error.text;
 	pthread_mutex_lock(&s->platform->program);
 	unc_fail(&s->error, UNC_OK, "%s",
-		 s->units.programs ? unc_ledger_reason(s->platform->ledger) : "");
+		 s->units.programs ? unc_journal_reason(s->platform->journal) : "");
 	pthread_mutex_unlock(&s->platform->program);
 	return s->error.text;
 }

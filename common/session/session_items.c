@@ -217,7 +217,7 @@ int unc_session_check_unit(struct unc_session *s, uint32_t instance, unsigned pa
 	}
 	for (size_t i = 0; i < n; i++)
 		code[i] = &s->units.slot[slots[i]].code;
-	if (unc_schedule(s->platform->table, code, n, NULL, counter, &conflict) == 0)
+	if (unc_schedule(s->platform->table, code, n, 0, counter, &conflict) == 0)
 		return 0;
 	return fail_conflict(s, &conflict, slots);
 }

@@ -4,14 +4,13 @@
 
 /* ---- stopping */
 
-/* UNC_ERR_MEMORY: nothing has been done, and it can be tried again. */
+/* The lock is held. UNC_ERR_MEMORY: nothing has been done, and it can be tried again. */
 static int stop(struct unc_session *s, enum unc_extent extent, struct unc_error *err)
 {
 	int rc;
 
 	/* Without a counter there is no last look. */
 	s->units.read_ns = s->units.n_slots ? 0 : unc_machine_now(s->platform->machine);
-	unc_units_lock(&s->units);
 	rc = unc_units_stop(&s->units, extent, err);
 	unc_units_unlock(&s->units);
 	if (s->units.read_ns) /* it came to a last look */
@@ -78,8 +77,12 @@ static int begin_turn(struct unc_session *s, enum unc_extent extent, struct unc_
 	int rc;
 
 	s->units.n_turns = s->n_passes;
-	unc_units_lock(&s->units);
-	rc = unc_units_reclaim(&s->units, extent, UNC_BELIEVED, err);
+	if ((rc = unc_units_lock(&s->units, UNC_START_PATIENCE, err)) < 0) {
+		if (extent == UNC_TURN)
+			unc_units_give_up(&s->units);
+		return rc;
+	}
+	rc = unc_units_reclaim(&s->units, false, err);
 	if (rc == 0)
 		rc = unc_units_start(&s->units, extent, err);
 	if (rc == 0 && extent == UNC_ALL)
@@ -111,8 +114,15 @@ int unc_session_program(struct unc_session *s, unsigned pass)
 
 int unc_session_unprogram(struct unc_session *s, struct unc_error *err)
 {
-	int rc = stop(s, UNC_ALL, err);
+	int rc = unc_units_lock(&s->units, UNC_STOP_PATIENCE, err);
 
+	if (rc < 0) { /* somebody hangs: the next start on the node restores what is left */
+		unc_units_give_up(&s->units);
+		unc_session_looked(s, UNC_ALL);
+		s->state = UNC_STOPPED;
+		return rc;
+	}
+	rc = stop(s, UNC_ALL, err);
 	s->state = rc == UNC_ERR_MEMORY ? UNC_RUNNING : UNC_STOPPED;
 	return rc;
 }
@@ -120,8 +130,11 @@ int unc_session_unprogram(struct unc_session *s, struct unc_error *err)
 int unc_session_end_pass(struct unc_session *s, struct unc_error *err)
 {
 	struct unc_error why;
-	int rc = stop(s, UNC_TURN, &why);
+	int rc = unc_units_lock(&s->units, UNC_START_PATIENCE, err);
 
+	if (rc < 0) /* its pass goes on */
+		return rc;
+	rc = stop(s, UNC_TURN, &why);
 	if (rc == UNC_ERR_MEMORY)
 		return unc_fail(err, rc, "%s", why.text);
 	if (rc < 0) /* what cannot be had in the next turn is left out of it */
@@ -143,7 +156,10 @@ int unc_session_plan(struct unc_session *s, enum unc_phase phase, unc_operation_
 	if (rc < 0)
 		return rc;
 	unc_turning_hold(s);
-	unc_units_lock(&s->units);
+	if ((rc = unc_units_lock(&s->units, UNC_START_PATIENCE, &s->error)) < 0) {
+		unc_turning_go_on(s);
+		return rc;
+	}
 	if (s->state != UNC_RUNNING) {
 		s->units.turn = 0;
 		s->units.n_turns = s->n_passes;

@@ -13,7 +13,7 @@
  * round that was held up tells nothing of the next one: of two the lesser counts.
  *
  * Locks, in this order: platform->turning.lock, those of sessions, platform->watch.lock, those of
- * registers and ledger.
+ * registers and journal.
  * The list and the groups are of the first; what a session knows of its turn is of its own as well.
  */
 #include "session/session.h"

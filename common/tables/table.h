@@ -318,7 +318,7 @@ enum unc_memory { UNC_MEMORY_NONE, UNC_MEMORY_DDR, UNC_MEMORY_HBM };
 
 struct unc_tbl_type {
 	unc_str name, title, desc, public_prefix;
-	struct unc_range parts, regs, fields, steps_start, steps_join, steps_stop, steps_leave;
+	struct unc_range parts, regs, fields, steps_start, steps_stop;
 	struct unc_range steps_freeze, steps_unfreeze;
 	struct unc_range counters; /* fixed and free-running */
 	struct unc_range lanes, forbids, bundles;

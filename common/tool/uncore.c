@@ -96,11 +96,11 @@ static const struct command commands[] = {
 	 "With -c, the units that a socket with this CPU may have."},
 	{"counters", cmd_counters, OPEN_NODE, REPORT | MACHINE, 0, 0, false, "",
 	 "list the counters in use, what they count, and who owns them",
-	 "OWNER is libuncore (a session that runs, by the ledger of the node), orphaned (a session "
+	 "OWNER is libuncore (a session that runs, by the journal of the node), orphaned (a "
+	 "session "
 	 "that was killed; the next one, or 'uncore release', restores what it had found), kernel "
 	 "(its driver, for a program with perf events; with the pid where there is only one such "
-	 "program) or foreign (neither). SINCE is in UTC. A counter that several sessions share "
-	 "has a line for each. Nothing is written."},
+	 "program) or foreign (neither). SINCE is in UTC. Nothing is written."},
 	{"release", cmd_release, OPEN_NODE, REPORT | MACHINE | RELEASE, 0, 0, false, "",
 	 "free counters that ended processes left behind",
 	 "Restores what they had found, lets units and sockets go on that they have frozen, and "

@@ -24,43 +24,74 @@ static const struct unc_instance *instance_of(const struct unc_units *s, uint32_
 	return &s->platform->instances.unit[i];
 }
 
+/* Whether filters have to be written for an event. */
+static bool sets_filter(const struct unc_instance *u, const struct unc_code *code,
+			const struct unc_plan *found)
+{
+	for (unsigned i = 0; i < code->n_filters; i++) {
+		const uint64_t *now = unc_plan_value(found, u, code->filter[i].reg);
+
+		if (!now || ((*now ^ code->filter[i].value) & code->filter[i].mask))
+			return true;
+	}
+	return false;
+}
+
+/* Whose counter is in the way of an event that needs a filter beside a foreign program, or is of another
+ * kind than what somebody else counts there; -1: nobody's. */
+static int in_the_way(const struct unc_instance *u, const struct unc_code *code,
+		      const struct unc_occupancy *o, const struct unc_plan *found)
+{
+	bool filters = o->foreign && sets_filter(u, code, found);
+
+	for (unsigned c = 0; c < 32 && code->counter == UNC_NONE; c++)
+		if (o->taken >> c & 1 && o->ctl[c] &&
+		    (((code->ctl ^ o->ctl[c]) & code->exclusive) ||
+		     (filters && o->foreign >> c & 1)))
+			return (int)c;
+	return -1;
+}
+
 /* Counters of other sessions where they count the same, free ones for the rest.
  * UNC_ERR_CONFLICT: they do not fit beside others. */
-static int schedule(const struct unc_units *s, uint32_t instance, const struct unc_others *others,
+static int schedule(const struct unc_units *s, uint32_t instance, const struct unc_occupancy *o,
 		    const struct unc_plan *found, struct unc_assignment *a)
 {
 	const struct unc_code *code[UNC_MAX_CODES];
 	uint8_t counter[UNC_MAX_CODES];
-	size_t of[UNC_MAX_CODES], n = 0;
-	struct unc_others beside = *others;
+	size_t of[UNC_MAX_CODES] = {0}, n = 0;
+	uint32_t taken = o->taken;
 	int rc;
 
-	unc_units_join(s, instance_of(s, instance), a->slot, a->n, others, found, a->counter);
+	unc_units_join(s, instance_of(s, instance), a->slot, a->n, o->taken, found, a->counter);
 	for (size_t i = 0; i < a->n; i++) {
 		const struct unc_slot *slot = &s->slot[a->slot[i]];
 
 		a->joined[i] = a->counter[i] != UNC_NOT_JOINED;
 		if (slot->counts == UNC_STAYS)
-			unc_units_add_other(s, slot, &beside);
+			taken |= unc_units_counter_bit(s, slot);
 		if (a->joined[i] || slot->counts == UNC_STAYS)
 			continue;
 		code[n] = &slot->code;
 		of[n++] = i;
 	}
-	rc = unc_schedule(s->platform->table, code, n, &beside, counter, &a->conflict);
-	for (size_t i = 0; i < n && rc == 0; i++)
-		a->counter[of[i]] = counter[i];
+	a->beside = -1;
+	rc = unc_schedule(s->platform->table, code, n, taken, counter, &a->conflict);
 	if (rc < 0)
 		a->failed = of[a->conflict.b];
-	if (rc < 0 && a->conflict.beside >= (int)others->n)
-		a->conflict.beside = -1; /* our own is in the way */
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		a->counter[of[i]] = counter[i];
+		a->failed = of[i];
+		if ((a->beside = in_the_way(instance_of(s, instance), code[i], o, found)) >= 0)
+			rc = UNC_ERR_CONFLICT;
+	}
 	return rc;
 }
 
 /* Whether all that the session ever counts on the unit fits at once: together, and beside
  * others. */
-static bool fits_always(const struct unc_units *s, uint32_t instance,
-			const struct unc_others *others, const struct unc_plan *found)
+static bool fits_always(const struct unc_units *s, uint32_t instance, const struct unc_occupancy *o,
+			const struct unc_plan *found)
 {
 	const struct unc_code *code[UNC_MAX_CODES];
 	uint8_t counter[UNC_MAX_CODES];
@@ -70,19 +101,19 @@ static bool fits_always(const struct unc_units *s, uint32_t instance,
 	for (size_t i = 0; i < a.n; i++)
 		code[i] = &s->slot[a.slot[i]].code;
 	return a.n < UNC_MAX_CODES &&
-	       unc_schedule(s->platform->table, code, a.n, NULL, counter, &a.conflict) == 0 &&
-	       schedule(s, instance, others, found, &a) == 0;
+	       unc_schedule(s->platform->table, code, a.n, 0, counter, &a.conflict) == 0 &&
+	       schedule(s, instance, o, found, &a) == 0;
 }
 
 /* Counters that are left get what does not have to count in this turn, first what was measured
  * least. Filters were not looked at for it. The kernel counts all of a group or nothing: one is as
  * small as it can be. */
-static void use_spare(struct unc_units *s, uint32_t instance, const struct unc_others *others,
+static void use_spare(struct unc_units *s, uint32_t instance, const struct unc_occupancy *o,
 		      const struct unc_plan *found, struct unc_assignment *a)
 {
 	bool kernel = s->wanted[instance].by != &unc_registers;
 	struct unc_slot *slot = unc_units_next_short(s, instance, NULL);
-	size_t used = others->n, usable = unc_units_usable(s, instance);
+	size_t used = (size_t)__builtin_popcount(o->taken), usable = unc_units_usable(s, instance);
 
 	for (size_t i = 0; i < a->n; i++)
 		used += s->slot[a->slot[i]].code.counter == UNC_NONE;
@@ -93,7 +124,7 @@ static void use_spare(struct unc_units *s, uint32_t instance, const struct unc_o
 		    (slot->code.counter == UNC_NONE && (kernel || used >= usable)))
 			continue;
 		more.slot[more.n++] = (uint32_t)(slot - s->slot);
-		if (schedule(s, instance, others, found, &more) < 0)
+		if (schedule(s, instance, o, found, &more) < 0)
 			continue;
 		slot->counts = UNC_SPARE;
 		used += slot->code.counter == UNC_NONE;
@@ -108,16 +139,15 @@ static int claim_unit(struct unc_units *s, uint32_t instance, enum unc_extent ex
 {
 	const struct unc_instance *unit = instance_of(s, instance);
 	struct unc_wanted *wanted = &s->wanted[instance];
-	struct unc_occupancy o = unc_occupancy(s->platform->table, found, unit, u);
+	struct unc_occupancy o = unc_occupancy(s, found, unit, u);
 	struct unc_assignment a;
 
-	unc_units_add_cleared(s, unit, found, &o);
 	if (extent == UNC_ALL)
-		wanted->always = s->n_turns > 1 && fits_always(s, instance, &o.others, found);
+		wanted->always = s->n_turns > 1 && fits_always(s, instance, &o, found);
 	a.n = unc_units_slots_of(s, instance, UNC_TURN, a.slot);
-	if (a.n && schedule(s, instance, &o.others, found, &a) < 0)
-		return unc_settings_busy(s, unit, &a, &o.others, found, err);
-	use_spare(s, instance, &o.others, found, &a);
+	if (a.n && schedule(s, instance, &o, found, &a) < 0)
+		return unc_settings_busy(s, unit, &a, &o, found, err);
+	use_spare(s, instance, &o, found, &a);
 	return a.n ? wanted->by->claim(s, u, &a, &o, found, err) : 0;
 }
 
@@ -153,10 +183,9 @@ static bool would_fit(struct unc_units *s, uint32_t instance)
 			a.slot[a.n++] = (uint32_t)i;
 	if (by->look && by->look(s, unit, a.slot, a.n, &found, NULL) < 0)
 		return false;
-	struct unc_occupancy o =
-		unc_occupancy(s->platform->table, &found, unit, unc_units_claimed(s, unit));
+	struct unc_occupancy o = unc_occupancy(s, &found, unit, unc_units_claimed(s, unit));
 
-	fits = schedule(s, instance, &o.others, &found, &a) == 0;
+	fits = schedule(s, instance, &o, &found, &a) == 0;
 	unc_plan_free(&found);
 	return fits;
 }
@@ -223,6 +252,7 @@ static int new_claim(struct unc_units *s, uint32_t instance, struct unc_claim *u
 				.control = wanted->settings,
 				.filter = wanted->settings + room,
 				.counter = (void *)(wanted->settings + 2 * room),
+				.place = UNC_JOURNAL_NONE,
 				.room = room};
 	return 0;
 }

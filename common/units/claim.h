@@ -7,6 +7,7 @@
 #define UNC_CLAIM_H
 
 #include "encode/schedule.h"
+#include "journal/journal.h"
 #include "units/plan.h"
 
 struct unc_unit_methods; /* inside.h */
@@ -15,13 +16,15 @@ struct unc_driver_claim; /* driver.c */
 /* What a register of a unit gets, and what became of it. */
 struct unc_setting {
 	uint16_t reg;
+	uint16_t place; /* of its entry in the journal, UNC_JOURNAL_NONE */
+	bool shared;    /* at its end: others count by that, or it stays */
 	enum {
 		UNC_WRITTEN,
 		UNC_JOINED /* another session has programmed it so: it is not written */
 	} by;
 	enum {
 		UNC_PLANNED,  /* nothing is written yet */
-		UNC_NOTED,    /* in the ledger: it may be written */
+		UNC_NOTED,    /* in the journal: it may be written */
 		UNC_SHOWN,    /* and was read back: `shown` */
 		UNC_NOT_OURS, /* another session needs it so, or somebody has changed it: it stays */
 		UNC_UNRESTORED /* what was found could not be written */
@@ -51,6 +54,8 @@ struct unc_claim {
 				 * they come first, and are not written; 0: all ends and begins */
 	size_t check, n_checks; /* what tells whether these are ours: of units.check */
 	uint64_t unit_ctl;      /* as found, where it can be read */
+	uint16_t place;         /* of its entry in the journal, UNC_JOURNAL_NONE */
+	bool shared;            /* as of a setting */
 	enum unc_company {
 		UNC_ALONE,
 		UNC_SHARED, /* somebody else counts on this unit: no freeze */
@@ -58,9 +63,8 @@ struct unc_claim {
 	} company;
 	enum {
 		UNC_FOUND_GOING,
-		UNC_FOUND_IDLE,    /* who let it go has found that nothing drives it */
-		UNC_FOUND_STOPPED, /* somebody has stopped it under sessions of ours: it stays so */
-		UNC_FOUND_TAKEN    /* later: unit control was changed, and is not restored */
+		UNC_FOUND_IDLE, /* who let it go has found that nothing drives it */
+		UNC_FOUND_TAKEN /* later: unit control was changed, and is not restored */
 	} found;
 };
 
@@ -70,6 +74,7 @@ struct unc_assignment {
 	uint8_t counter[UNC_MAX_CODES];
 	bool joined[UNC_MAX_CODES]; /* it is another session's */
 	size_t n, failed;           /* the slot that has found none */
+	int beside;                 /* the counter of somebody else that is in the way; -1 */
 	struct unc_conflict conflict;
 };
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "access/access.h"
 #include "base/grow.h"
@@ -56,28 +57,7 @@ static int add_row(struct look *look, const struct unc_found *row)
 	return 0;
 }
 
-/* One row for each session that holds it. */
-static int add_holders(struct look *look, const struct unc_ledger_record *r, struct unc_found *row)
-{
-	struct unc_ledger *l = look->units->platform->ledger;
-	unsigned h = unc_ledger_living(l, r, 0, UNC_LEDGER_NOBODY);
-	int rc = 0;
-
-	for (; h != UNC_LEDGER_NOBODY && rc == 0;
-	     h = unc_ledger_living(l, r, h + 1, UNC_LEDGER_NOBODY)) {
-		struct unc_ledger_holder who = {.process = {.pid = 0}};
-
-		(void)unc_ledger_who(l, h, &who); /* else it is not known */
-		row->pid = who.process.pid;
-		memcpy(row->command, who.process.command, sizeof(row->command));
-		/* Not before it was programmed, nor before the session began. */
-		row->since = who.since > r->since ? who.since : r->since;
-		rc = add_row(look, row);
-	}
-	return rc;
-}
-
-/* In no record: the kernel's, where it may be. */
+/* In no entry: the kernel's, where it may be. */
 static int add_outsider(struct look *look, struct unc_found *row)
 {
 	row->owner = UNC_OWNER_FOREIGN;
@@ -94,26 +74,44 @@ static int add_outsider(struct look *look, struct unc_found *row)
 	return add_row(look, row);
 }
 
+/* The entry of a control that holds what it says; *held: somebody counts by it. Where somebody has
+ * changed it since, it tells nothing of who counts. */
+static const struct unc_journal_entry *
+find_entry(const struct unc_units *s, const struct unc_found *row, uint32_t *user, bool *held)
+{
+	const struct unc_journal_entry *e = NULL;
+	struct unc_journal *j = s->platform->journal;
+	struct unc_journal_key key;
+	uint16_t n;
+
+	if (!unc_units_key(s, row->instance, row->ctl, &key))
+		return NULL;
+	*user = (uint32_t)geteuid();
+	n = unc_journal_find(j, &key, UNC_JOURNAL_NONE);
+	if (n != UNC_JOURNAL_NONE) {
+		*held = unc_journal_held(j, n);
+		e = unc_journal_at(j, n);
+	} else {
+		e = unc_journal_taken(j, &key, 0, user, held);
+	}
+	return e && unc_units_recorded(s, row->instance, row->ctl, e, row->control) ? e : NULL;
+}
+
 static int add_counter(struct look *look, struct unc_found *row)
 {
-	struct unc_units *s = look->units;
-	struct unc_ledger *l = s->platform->ledger;
-	const struct unc_ledger_record *r = unc_units_record(s, row->instance, row->ctl);
+	uint32_t user;
+	bool held;
+	const struct unc_journal_entry *e = find_entry(look->units, row, &user, &held);
 
-	/* Where somebody else has changed it since, the record tells nothing of who counts. */
-	if (!r || r->role != UNC_HELD_CONTROL ||
-	    !unc_units_recorded(s, row->instance, row->ctl, r, row->control))
+	if (!e)
 		return add_outsider(look, row);
-	row->owner = UNC_OWNER_LIBUNCORE;
-	if (unc_ledger_living(l, r, 0, UNC_LEDGER_NOBODY) != UNC_LEDGER_NOBODY)
-		return add_holders(look, r, row);
-	row->owner = UNC_OWNER_ORPHANED;
-	row->user = unc_ledger_owner(l, r);
-	row->believed = unc_ledger_believed(l, r);
-	row->pid = r->pid;
-	row->since = r->since;
-	memcpy(row->command, r->command, sizeof(row->command));
-	unc_process_clean(row->command);
+	row->owner = held ? UNC_OWNER_LIBUNCORE : UNC_OWNER_ORPHANED;
+	row->user = user;
+	row->believed = user == geteuid();
+	row->since = (uint64_t)e->since * 1000000000;
+	/* Who has programmed it may have ended before those who count by it. */
+	if (unc_process_name(e->pid, e->start, e->space, row->command) || !held)
+		row->pid = e->pid;
 	return add_row(look, row);
 }
 
@@ -178,7 +176,8 @@ int unc_counters_look(struct unc_units *s, struct unc_counters *out, struct unc_
 				     .n_read = all->n};
 	if (!out->read)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	snprintf(out->unknown, sizeof(out->unknown), "%s", unc_ledger_reason(s->platform->ledger));
+	snprintf(out->unknown, sizeof(out->unknown), "%s",
+		 unc_journal_reason(s->platform->journal));
 	for (size_t i = 0; i < all->n && rc == 0; i++) {
 		const struct unc_instance *u = &all->unit[i];
 
@@ -279,10 +278,9 @@ int unc_counters_once(struct unc_platform *p, struct unc_counters *out, struct u
 	*out = (struct unc_counters){.n = 0};
 	if (rc < 0)
 		return rc;
-	if (!p->access) {
+	if (!p->access)
 		rc = unc_fail(err, UNC_ERR_UNAVAILABLE, "the platform is for listing only");
-	} else {
-		unc_units_lock(&s);
+	else if ((rc = unc_units_lock(&s, UNC_START_PATIENCE, err)) == 0) {
 		rc = unc_counters_look(&s, out, err);
 		unc_units_unlock(&s);
 	}

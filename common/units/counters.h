@@ -6,6 +6,7 @@
 #ifndef UNC_COUNTERS_H
 #define UNC_COUNTERS_H
 
+#include "host/process.h"
 #include "units/units.h"
 
 struct unc_found {

@@ -26,7 +26,7 @@ static bool is_claimed(const struct unc_units *s, const struct unc_instance *u)
 	const struct unc_range *regs = &t->type[u->type].regs;
 
 	for (uint32_t i = regs->first; i < regs->first + regs->n; i++)
-		if (t->reg[i].role == UNC_ROLE_CTL && unc_units_shared(s, u, (uint16_t)i))
+		if (t->reg[i].role == UNC_ROLE_CTL && unc_units_entry(s, u, (uint16_t)i))
 			return true;
 	return false;
 }

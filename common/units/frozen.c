@@ -15,7 +15,7 @@ int unc_unit_frozen(const struct unc_table *t, const struct unc_instance *u,
 }
 
 int unc_units_go_on(struct unc_units *s, const struct unc_instance *u,
-		    const struct unc_ledger_record *orphan, struct unc_error *err)
+		    const struct unc_journal_entry *orphan, struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
 	const struct unc_tbl_type *type = &t->type[u->type];
@@ -31,7 +31,7 @@ int unc_units_go_on(struct unc_units *s, const struct unc_instance *u,
 					       : "looking at what was freed",
 					err);
 	if (rc == 0) {
-		others = unc_occupancy(t, &look, u, NULL).n;
+		others = unc_occupancy(s, &look, u, NULL).n;
 		if ((control = unc_plan_value(&look, u, type->unit_ctl)) != NULL)
 			frozen = unc_unit_frozen(t, u, control);
 	}

@@ -6,7 +6,7 @@
  *   units.c        slots and their registers, and the words for units in sentences
  *   run.c          plans are run
  *   occupancy.c    who counts on a unit, by what its controls hold (occupancy.h)
- *   notes.c        what is noted of registers, for all sessions of the node
+ *   entries.c      registers in the journal of the node
  *   loss.c         slots that mean nothing any more (loss.h)
  *   join.c         what another session counts already
  *   frozen.c       whether a unit or a socket is frozen, and what lets it go on
@@ -32,7 +32,7 @@
 
 #include "units/claim.h"
 #include "units/loss.h"
-#include "units/notes.h"
+#include "units/entries.h"
 
 struct unc_occupancy;
 enum { UNC_FASTEST_PER_NS = 5 }; /* no uncore clock is faster */
@@ -160,10 +160,10 @@ int unc_units_restore(struct unc_units *, struct unc_plan *, struct unc_error *e
 uint64_t unc_once_bits(const struct unc_table *, const struct unc_tbl_type *);
 
 /* ---- frozen.c: lets a unit go on that is frozen, or may be: one that nobody counts on, or
- * whose holder has ended and left this record; then unit control is restored as well, where
+ * whose holder has ended and left this entry; then unit control is restored as well, where
  * nobody else counts. */
 int unc_units_go_on(struct unc_units *, const struct unc_instance *,
-		    const struct unc_ledger_record *orphan, struct unc_error *err);
+		    const struct unc_journal_entry *orphan, struct unc_error *err);
 /* Lets those sockets (bits) go on where nobody else counts. 1: some could be; 0; or an error. */
 int unc_units_unfreeze(struct unc_units *, uint64_t sockets, struct unc_error *err);
 
@@ -176,8 +176,8 @@ void unc_units_sort(struct unc_units *);
 void unc_units_free_due(struct unc_units *);
 int unc_units_claim_again(struct unc_units *, struct unc_error *err);
 
-/* ---- turn.c: the counter of a slot that stays is not there for others. */
-void unc_units_add_other(const struct unc_units *, const struct unc_slot *, struct unc_others *);
+/* ---- turn.c: the programmable counter of a slot, as a bit; 0: it has another. */
+uint32_t unc_units_counter_bit(const struct unc_units *, const struct unc_slot *);
 /* How many counters may be used by what does not have to count in a turn, and all beside it. */
 size_t unc_units_usable(const struct unc_units *, uint32_t instance);
 /* The turn ends, or all: marks what stays of claim[first] and those behind it, and takes what does

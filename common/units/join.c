@@ -21,38 +21,39 @@ uint64_t unc_once_bits(const struct unc_table *t, const struct unc_tbl_type *typ
 	return bits;
 }
 
-/* A record that a session has made and lets others share, where the register holds it still: one
- * that lives, or one that has left it to the kernel. */
-static const struct unc_ledger_record *live(const struct unc_units *s, const struct unc_instance *u,
-					    uint16_t reg, bool filter, const struct unc_plan *found)
+/* The bits of a register, of these, that sessions of this user have made hold this value, and which do
+ * so still. */
+static uint64_t held_bits(const struct unc_units *s, const struct unc_instance *u, uint16_t reg,
+			  uint64_t value, uint64_t bits, const struct unc_plan *found)
 {
-	const struct unc_ledger_record *r = unc_units_record(s, u, reg);
 	const uint64_t *now = unc_plan_value(found, u, reg);
-	uint64_t tells;
+	const struct unc_journal_entry *e;
+	uint64_t held = 0;
 
-	if (!r || r->role != (filter ? UNC_HELD_FILTER : UNC_HELD_CONTROL) || !now)
-		return NULL;
-	tells = unc_telling_bits(s->platform->table, u, reg, r->value);
-	return (*now ^ r->value) & tells & r->mask ? NULL : r;
+	while (now && bits && (e = unc_units_held(s, u, reg, bits)) != NULL) {
+		if (((e->value ^ value) & e->mask & bits) ||
+		    ((*now ^ e->value) & e->mask &
+		     unc_telling_bits(s->platform->table, u, reg, e->value)))
+			break;
+		held |= e->mask & bits;
+		bits &= ~e->mask;
+	}
+	return held;
 }
 
 static bool may_join(const struct unc_units *s, const struct unc_instance *u,
 		     const struct unc_code *code, unsigned counter, const struct unc_plan *found)
 {
-	const struct unc_table *t = s->platform->table;
-	const struct unc_tbl_type *type = &t->type[u->type];
-	const struct unc_ledger_record *r = live(s, u, unc_type_ctl(type, counter), false, found);
+	const struct unc_tbl_type *type = &s->platform->table->type[u->type];
+	uint64_t bits = ~unc_once_bits(s->platform->table, type);
+	bool all = held_bits(s, u, unc_type_ctl(type, counter), code->ctl, bits, found) == bits;
 
-	if (!r || ((r->value ^ code->ctl) & ~unc_once_bits(t, type)))
-		return false;
-	for (unsigned i = 0; i < code->n_filters; i++) {
+	for (unsigned i = 0; i < code->n_filters && all; i++) {
 		const struct unc_code_filter *f = &code->filter[i];
 
-		r = live(s, u, f->reg, true, found);
-		if (!r || (f->mask & ~r->mask) || ((r->value ^ f->value) & f->mask))
-			return false;
+		all = held_bits(s, u, f->reg, f->value, f->mask, found) == f->mask;
 	}
-	return true;
+	return all;
 }
 
 /* Whether an event that is led may have the counter: what leads it is joined as well, and so
@@ -93,45 +94,18 @@ static void check_lanes(const struct unc_units *s, const uint32_t *slots, size_t
 }
 
 void unc_units_join(const struct unc_units *s, const struct unc_instance *u, const uint32_t *slots,
-		    size_t n, const struct unc_others *others, const struct unc_plan *found,
-		    uint8_t *counter)
+		    size_t n, uint32_t taken, const struct unc_plan *found, uint8_t *counter)
 {
-	uint32_t taken = 0;
-
 	memset(counter, UNC_NOT_JOINED, n);
 	for (size_t i = 0; i < n; i++) {
-		const struct unc_slot *slot = &s->slot[slots[i]];
+		const struct unc_code *code = &s->slot[slots[i]].code;
 
-		if (slot->code.counter != UNC_NONE)
-			continue;
-		for (size_t k = 0; k < others->n && counter[i] == UNC_NOT_JOINED; k++) {
-			unsigned c = others->one[k].counter;
-
-			if ((slot->code.counters & ~taken) >> c & 1 &&
-			    may_join(s, u, &slot->code, c, found)) {
+		for (unsigned c = 0; c < 32 && code->counter == UNC_NONE; c++)
+			if ((code->counters & taken) >> c & 1 && may_join(s, u, code, c, found)) {
 				counter[i] = (uint8_t)c;
-				taken |= (uint32_t)1 << c;
+				taken &= ~((uint32_t)1 << c);
+				break;
 			}
-		}
 	}
 	check_lanes(s, slots, n, counter);
-}
-
-void unc_units_add_cleared(const struct unc_units *s, const struct unc_instance *u,
-			   const struct unc_plan *found, struct unc_occupancy *o)
-{
-	const struct unc_table *t = s->platform->table;
-
-	for (size_t i = 0; i < found->n; i++) {
-		uint16_t ctl = found->tag[i].reg;
-		const struct unc_ledger_record *r;
-
-		if (t->reg[ctl].role != UNC_ROLE_CTL ||
-		    unc_counter_in_use(t, found, i) != UNC_NONE ||
-		    !(r = unc_units_shared(s, u, ctl)))
-			continue;
-		o->n++;
-		o->others.one[o->others.n++] =
-			(struct unc_other){.ctl = r->value, .counter = t->reg[ctl].number};
-	}
 }

@@ -128,21 +128,59 @@ static bool ours(const struct unc_claim *own, uint16_t reg)
 	return false;
 }
 
-struct unc_occupancy unc_occupancy(const struct unc_table *t, const struct unc_plan *plan,
+/* Whether a control may be of an event that shows what the lead of a lane counts. */
+static bool follows(const struct unc_table *t, unsigned type, uint64_t ctl,
+		    const struct unc_tbl_lane *lane)
+{
+	const struct unc_tbl_event *e;
+	struct unc_spec spec;
+
+	if (unc_code_decode(t, type, ctl, NULL, 0, &spec, NULL) < 0)
+		return true;
+	e = &t->event[spec.event];
+	return e->lane && t->lane[e->lane - 1].name == lane->name;
+}
+
+/* Counters that lead what somebody may count. */
+static uint32_t leads_of(const struct unc_table *t, unsigned type, const struct unc_occupancy *o)
+{
+	uint32_t leads = 0;
+
+	for (const struct unc_tbl_lane *lane = NULL;
+	     o->foreign && (lane = UNC_NEXT(t, lane, t->type[type].lanes, lane));)
+		for (unsigned c = 0; c < 32; c++)
+			if (c != lane->lead && (o->foreign & lane->counters) >> c & 1 &&
+			    follows(t, type, o->ctl[c], lane))
+				leads |= (uint32_t)1 << lane->lead;
+	return leads;
+}
+
+struct unc_occupancy unc_occupancy(const struct unc_units *s, const struct unc_plan *plan,
 				   const struct unc_instance *u, const struct unc_claim *own)
 {
-	struct unc_occupancy found = {0};
+	const struct unc_table *t = s->platform->table;
+	struct unc_occupancy o = {.foreigner = UNC_NONE};
 
 	for (size_t i = 0; i < plan->n; i++) {
 		uint16_t ctl = plan->tag[i].reg;
+		bool in_use = unc_counter_in_use(t, plan, i) != UNC_NONE, foreign;
+		const struct unc_journal_entry *e;
 
-		if (plan->tag[i].instance != u || unc_counter_in_use(t, plan, i) == UNC_NONE ||
-		    ours(own, ctl))
+		if (plan->tag[i].instance != u || ours(own, ctl) ||
+		    (!in_use && t->reg[ctl].role != UNC_ROLE_CTL) ||
+		    (!in_use && !unc_units_entry(s, u, ctl)))
 			continue;
-		found.n++;
-		if (t->reg[ctl].role == UNC_ROLE_CTL)
-			found.others.one[found.others.n++] = (struct unc_other){
-				.ctl = plan->op[i].value, .counter = t->reg[ctl].number};
+		e = unc_units_held(s, u, ctl, 0);
+		foreign = in_use && !(e && unc_units_recorded(s, u, ctl, e, plan->op[i].value));
+		o.n++;
+		if (foreign && o.foreigner == UNC_NONE)
+			o.foreigner = ctl;
+		if (t->reg[ctl].role != UNC_ROLE_CTL)
+			continue;
+		o.taken |= (uint32_t)1 << t->reg[ctl].number;
+		o.foreign |= (uint32_t)foreign << t->reg[ctl].number;
+		o.ctl[t->reg[ctl].number] = in_use || !e ? plan->op[i].value : e->value;
 	}
-	return found;
+	o.taken |= leads_of(t, u->type, &o);
+	return o;
 }

@@ -25,8 +25,11 @@ int unc_occupancy_look(const struct unc_units *, const struct unc_instance *, en
 uint16_t unc_counter_in_use(const struct unc_table *, const struct unc_plan *, size_t op);
 
 struct unc_occupancy {
-	struct unc_others others; /* who count with programmable counters */
-	size_t n;                 /* counters of others, fixed ones too; 0: nobody else counts */
+	size_t n;       /* counters of others, fixed ones too; 0: nobody else counts */
+	uint32_t taken; /* programmable ones that others count with, or lead what they may count */
+	uint32_t foreign;   /* those of them that are in no journal */
+	uint16_t foreigner; /* the control of the first of these, fixed ones too; UNC_NONE */
+	uint64_t ctl[32];   /* what controls of taken ones hold */
 };
 
 /* The event that a counter in use (unc_counter_in_use() of an operation) counts, as far as what was
@@ -34,19 +37,15 @@ struct unc_occupancy {
 int unc_occupancy_event(const struct unc_table *, const struct unc_plan *, size_t op, char *buf,
 			size_t size);
 
-/* own: what is ours there; NULL: nothing. */
-struct unc_occupancy unc_occupancy(const struct unc_table *, const struct unc_plan *,
+/* own: what is ours there; NULL: nothing. A counter that a session lives to read is taken also where
+ * somebody has cleared its control: set again it would look as if it had counted on. */
+struct unc_occupancy unc_occupancy(const struct unc_units *, const struct unc_plan *,
 				   const struct unc_instance *, const struct unc_claim *own);
 
-/* join.c: counters of other sessions that count what n slots of a unit want; others: who
- * counts there, found: what was read there. */
+/* join.c: taken counters that count what n slots of a unit want for other sessions of this user;
+ * found: what was read there. */
 enum { UNC_NOT_JOINED = 0xff };
 void unc_units_join(const struct unc_units *, const struct unc_instance *, const uint32_t *slots,
-		    size_t n, const struct unc_others *others, const struct unc_plan *found,
-		    uint8_t *counter);
-/* A counter that a session lives to read is not free where somebody has cleared its control: set
- * again it would look as if it had counted on. It is added to those of others. */
-void unc_units_add_cleared(const struct unc_units *, const struct unc_instance *,
-			   const struct unc_plan *found, struct unc_occupancy *);
+		    size_t n, uint32_t taken, const struct unc_plan *found, uint8_t *counter);
 
 #endif

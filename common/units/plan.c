@@ -59,12 +59,15 @@ static int add_settings(const struct unc_table *t, struct unc_plan *plan, const 
 	for (size_t k = 0; k < n; k++) {
 		size_t i = found ? n - 1 - k : k; /* restored in the other order */
 
-		/* What somebody else has set as we need it is not ours to write. */
-		if (found ? s[i].state == UNC_NOT_OURS || u->company == UNC_LEFT
-			  : s[i].by == UNC_JOINED || (u->company && s[i].value == s[i].found))
-			continue;
 		/* Bits found set that are not ours to write stay out: the gate would refuse all. */
 		uint64_t restore = s[i].restore & t->reg[s[i].reg].write_mask;
+
+		/* What somebody else has set as we need it is not ours to write. */
+		if (found ? s[i].state == UNC_NOT_OURS || u->company == UNC_LEFT ||
+				    (u->company && s[i].by == UNC_WRITTEN &&
+				     s[i].value == s[i].found && restore == s[i].shown)
+			  : s[i].by == UNC_JOINED || (u->company && s[i].value == s[i].found))
+			continue;
 		int rc = unc_plan_add(t, plan, u->instance, s[i].reg, UNC_OP_WRITE,
 				      found ? restore : s[i].value, err);
 		if (rc < 0)
@@ -84,15 +87,12 @@ static int add_step(const struct unc_table *t, struct unc_plan *plan, const stru
 
 	switch (step->kind) {
 	case UNC_STEP_WRITE:
-		if (u->n_staying)
-			return 0;
-		if (u->found == UNC_FOUND_STOPPED &&
-		    step->reg == t->type[u->instance->type].unit_ctl)
-			return 0;
-		return unc_plan_add(t, plan, u->instance, step->reg, UNC_OP_WRITE, step->value,
-				    err);
+		return u->n_staying || u->company != UNC_ALONE
+			       ? 0
+			       : unc_plan_add(t, plan, u->instance, step->reg, UNC_OP_WRITE,
+					      step->value, err);
 	case UNC_STEP_FOUND:
-		return u->found == UNC_FOUND_TAKEN
+		return u->n_staying || u->company != UNC_ALONE || u->found == UNC_FOUND_TAKEN
 			       ? 0
 			       : unc_plan_add(t, plan, u->instance, step->reg, UNC_OP_WRITE,
 					      u->unit_ctl & t->reg[step->reg].write_mask, err);
@@ -116,18 +116,12 @@ static int add_step(const struct unc_table *t, struct unc_plan *plan, const stru
 	}
 }
 
-/* The steps of a unit; NULL: none, beside somebody else. */
-static const struct unc_range *steps_of(const struct unc_tbl_type *type, enum unc_occasion what,
-					bool shared)
+/* Beside somebody else those of them that are about the unit are not taken. */
+static const struct unc_range *steps_of(const struct unc_tbl_type *type, enum unc_occasion what)
 {
-	switch (what) {
-	case UNC_START:
-		return shared ? &type->steps_join : &type->steps_start;
-	case UNC_STOP:
-		return shared ? &type->steps_leave : &type->steps_stop;
-	default:
-		return shared ? NULL : &type->steps_unfreeze;
-	}
+	return what == UNC_START  ? &type->steps_start
+	       : what == UNC_STOP ? &type->steps_stop
+				  : &type->steps_unfreeze;
 }
 
 /* What was begun is freed where something went wrong. */
@@ -145,12 +139,10 @@ int unc_plan_steps(const struct unc_table *t, const struct unc_claim *u, size_t 
 
 	*out = (struct unc_plan){0};
 	for (size_t i = 0; i < n; i++) {
-		const struct unc_range *steps =
-			steps_of(&t->type[u[i].instance->type], what,
-				 u[i].n_staying || u[i].company != UNC_ALONE);
+		const struct unc_range *steps = steps_of(&t->type[u[i].instance->type], what);
 
 		/* Where only free-running counters are read nothing is written. */
-		for (uint32_t k = 0; steps && k < steps->n && u[i].n_controls && rc == 0; k++)
+		for (uint32_t k = 0; k < steps->n && u[i].n_controls && rc == 0; k++)
 			rc = add_step(t, out, &u[i], &t->step[steps->first + k], err);
 	}
 	return finish(out, rc);

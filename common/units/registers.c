@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Units that are counted by their registers. Nothing is written before it is noted in the ledger;
+ * Units that are counted by their registers. Nothing is written before it is in the journal;
  * what was written is read back, and what was found is restored, by the step lists of the tables.
  */
 #include <errno.h>
@@ -111,15 +111,14 @@ static int fail_read(const struct unc_units *s, const struct unc_slot *slot,
 static int write_settings(struct unc_units *s, struct unc_plan *plan, size_t first,
 			  struct unc_error *err)
 {
-	static const struct unc_plan nothing; /* has been written */
 	uint64_t ns;
 	int rc = unc_units_prepare(s, plan, 0, err);
 
-	if (rc >= 0 && (rc = unc_units_note(s, first, err)) < 0)
-		unc_units_release(s, first, &nothing);
+	if (rc >= 0)
+		rc = unc_units_note(s, first, err);
 	if (rc >= 0) {
 		s->state = UNC_TOUCHED;
-		rc = 0;
+		rc = unc_units_verify_found(s, plan, first, err);
 	}
 	ns = unc_machine_now(s->platform->machine);
 	for (size_t i = 0; i < s->n_slots; i++)
@@ -208,7 +207,7 @@ static int find_neighbours(struct unc_units *s, size_t first, struct unc_error *
 
 		if (rc < 0)
 			return rc;
-		u->company = unc_occupancy(t, &found, u->instance, u).n ? UNC_SHARED : UNC_ALONE;
+		u->company = unc_occupancy(s, &found, u->instance, u).n ? UNC_SHARED : UNC_ALONE;
 		unc_plan_free(&found);
 	}
 	return 0;

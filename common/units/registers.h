@@ -17,7 +17,7 @@ int unc_settings_claim(struct unc_units *, struct unc_claim *, const struct unc_
 		       struct unc_error *err);
 /* The sentence of an assignment that has failed. */
 int unc_settings_busy(struct unc_units *, const struct unc_instance *,
-		      const struct unc_assignment *, const struct unc_others *others,
+		      const struct unc_assignment *, const struct unc_occupancy *,
 		      const struct unc_plan *found, struct unc_error *err);
 /* ---- witness.c: the code of a clock; NULL: it has none. It stays until the next is asked for. */
 const struct unc_code *unc_clock_code(struct unc_units *, const struct unc_tbl_event *);
@@ -54,6 +54,10 @@ void unc_units_light_up(struct unc_units *);
 void unc_clock_begin(struct unc_units *, struct unc_slot *);
 /* ---- verify.c: before programming: gets ready to read the controls back. */
 int unc_units_verify_prepare(struct unc_units *, struct unc_error *err);
+/* Right before it: of a unit on which somebody has programmed a control since it was looked at nothing is
+ * written. */
+int unc_units_verify_found(struct unc_units *, struct unc_plan *writes, size_t first,
+			   struct unc_error *err);
 /* Right after it: the controls are read back; a unit of which one does not hold what was written is
  * left out. */
 int unc_units_verify_begin(struct unc_units *, size_t first, struct unc_error *err);

@@ -4,8 +4,6 @@
  * foreign ones. What is freed was shown before, and holds still what was shown.
  */
 #include <inttypes.h>
-#include <limits.h>
-#include <stdlib.h>
 
 #include "units/counters.h"
 #include "units/inside.h"
@@ -19,56 +17,29 @@ struct release {
 
 /* ---- what stays */
 
-/* A counter that leads others in a lane, with which a session counts; NULL: none does. */
-static const struct unc_found *led_by(const struct release *r, const struct unc_found *f)
-{
-	const struct unc_table *t = r->units.platform->table;
-	const struct unc_range *lanes = &t->type[f->instance->type].lanes;
-
-	for (size_t i = 0; i < r->now.n; i++) {
-		const struct unc_found *one = &r->now.row[i];
-		bool led = false;
-
-		for (uint32_t k = 0; k < lanes->n; k++) {
-			const struct unc_tbl_lane *lane = &t->lane[lanes->first + k];
-
-			led |= lane->lead == t->reg[f->ctl].number &&
-			       lane->counters >> t->reg[one->ctl].number & 1;
-		}
-		if (led && one->instance == f->instance && one->owner == UNC_OWNER_LIBUNCORE &&
-		    t->reg[one->ctl].role == UNC_ROLE_CTL && t->reg[f->ctl].role == UNC_ROLE_CTL)
-			return one;
-	}
-	return NULL;
-}
-
 /* Why a counter is not to be freed; 0: it is. */
 static int keep(const struct release *r, const struct unc_found *f, struct unc_error *why)
 {
-	const struct unc_found *led;
-
 	switch (f->owner) {
 	case UNC_OWNER_LIBUNCORE:
-		return unc_fail(why, UNC_ERR_BUSY, "pid %" PRId64 " (%s) counts with it", f->pid,
-				f->command);
+		if (f->pid)
+			return unc_fail(why, UNC_ERR_BUSY, "pid %" PRId64 " (%s) counts with it",
+					f->pid, f->command);
+		return unc_fail(why, UNC_ERR_BUSY, "a session of user %u counts with it",
+				(unsigned)f->user);
 	case UNC_OWNER_KERNEL:
 		return unc_fail(why, UNC_ERR_BUSY,
 				"it may be the kernel's: end the program that counts with perf "
 				"events");
 	case UNC_OWNER_FOREIGN:
-		if (!r->force)
-			return unc_fail(why, UNC_ERR_BUSY, "it is foreign: freed by force only");
-		if ((led = led_by(r, f)) != NULL)
-			return unc_fail(why, UNC_ERR_BUSY,
-					"it leads a counter of pid %" PRId64 " (%s)", led->pid,
-					led->command);
-		return 0;
+		return r->force ? 0
+				: unc_fail(why, UNC_ERR_BUSY, "it is foreign: freed by force only");
 	default:
 		return f->believed || r->force
 			       ? 0
 			       : unc_fail(why, UNC_ERR_BUSY,
-					  "it was left behind by user %u: restored by that user's "
-					  "sessions, or by force",
+					  "it was left behind by user %u, whose sessions restore "
+					  "it: switched off by force only",
 					  (unsigned)f->user);
 	}
 }
@@ -91,17 +62,23 @@ static void note_failure(struct release *r, const struct unc_error *why)
 		r->failed = *why;
 }
 
+/* Foreign ones, and what other users have left: what was found there is theirs to restore. */
+static bool is_cleared(const struct unc_found *f)
+{
+	return f->owner == UNC_OWNER_FOREIGN || (f->owner == UNC_OWNER_ORPHANED && !f->believed);
+}
+
 /* Those that hold still what was shown, and are foreign still. */
 static void clear_foreign(struct release *r)
 {
 	const struct unc_instance *last = NULL;
 	struct unc_error why;
 
-	for (size_t i = r->shown.n; i-- > 0;) { /* who leads a lane comes last */
+	for (size_t i = r->shown.n; i-- > 0;) {
 		struct unc_found *f = &r->shown.row[i];
 		const struct unc_found *now = unc_counters_find(&r->now, f->instance, f->ctl);
 
-		if (f->owner != UNC_OWNER_FOREIGN || !now || keep(r, now, &f->why) < 0)
+		if (!is_cleared(f) || !now || keep(r, now, &f->why) < 0)
 			continue;
 		if (now->control != f->control || now->owner != f->owner)
 			unc_fail(&f->why, UNC_ERR_BUSY,
@@ -112,7 +89,7 @@ static void clear_foreign(struct release *r)
 	for (size_t i = 0; i < r->shown.n; i++) {
 		const struct unc_found *f = &r->shown.row[i];
 
-		if (f->owner != UNC_OWNER_FOREIGN || f->instance == last || f->why.code)
+		if (!is_cleared(f) || f->instance == last || f->why.code)
 			continue;
 		last = f->instance;
 		if (unc_units_go_on(&r->units, last, NULL, &why) < 0)
@@ -147,11 +124,11 @@ static int look_again(struct release *r, struct unc_error *err)
 static int lock(struct release *r, struct unc_error *err)
 {
 	const char *reason;
+	int rc = unc_units_lock(&r->units, UNC_START_PATIENCE, err);
 
-	unc_units_lock(&r->units);
-	reason = unc_ledger_reason(r->units.platform->ledger);
-	if (!r->force || !*reason)
-		return 0;
+	reason = unc_journal_reason(r->units.platform->journal);
+	if (rc < 0 || !r->force || !*reason)
+		return rc;
 	unc_units_unlock(&r->units);
 	return unc_fail(
 		err, UNC_ERR_UNAVAILABLE,
@@ -162,10 +139,8 @@ static int lock(struct release *r, struct unc_error *err)
 /* Under the lock. */
 static int free_all(struct release *r, struct unc_error *err)
 {
-	int rc;
+	int rc = unc_units_reclaim(&r->units, true, err);
 
-	(void)unc_ledger_ask(r->units.platform->ledger, UINT_MAX);
-	rc = unc_units_reclaim(&r->units, UNC_ALL, r->force ? UNC_BY_FORCE : UNC_BELIEVED, err);
 	if (rc == 0)
 		rc = look_again(r, err);
 	if (rc == 0 && r->force) {

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "encode/control.h"
 #include "units/registers.h"
 
 /* ---- what is there */
@@ -40,11 +39,11 @@ static uint64_t held(const struct unc_plan *found, const struct unc_instance *u,
  * cbo.TOR_INSERTS)". *found: what was read of the unit, filters too, by which an event may be
  * told. */
 static const char *other_text(const struct unc_units *s, const struct unc_instance *u,
-			      const struct unc_other *other, const struct unc_plan *found,
+			      unsigned counter, uint64_t control, const struct unc_plan *found,
 			      char *buf, size_t size)
 {
 	const struct unc_table *t = s->platform->table;
-	uint16_t ctl = unc_type_ctl(&t->type[u->type], other->counter);
+	uint16_t ctl = unc_type_ctl(&t->type[u->type], counter);
 	char who[64];
 	struct unc_code_filter filter[UNC_MAX_FILTERS];
 	char event[UNC_SPEC_MAX];
@@ -54,43 +53,43 @@ static const char *other_text(const struct unc_units *s, const struct unc_instan
 		if (t->reg[found->tag[i].reg].role == UNC_ROLE_OTHER && !found->op[i].error)
 			filter[n++] = (struct unc_code_filter){.reg = found->tag[i].reg,
 							       .value = found->op[i].value};
-	snprintf(buf, size, "counter %u of %s is programmed by %s (control 0x%llx%s)",
-		 other->counter, unc_unit_name(s, u).text,
-		 unc_units_holder_text(s, u, ctl, who, sizeof(who)), (unsigned long long)other->ctl,
-		 unc_unit_event_text(s, u, other->ctl, filter, n, event, sizeof(event)));
+	snprintf(buf, size, "counter %u of %s is programmed by %s (control 0x%llx%s)", counter,
+		 unc_unit_name(s, u).text, unc_units_holder_text(s, u, ctl, who, sizeof(who)),
+		 (unsigned long long)control,
+		 unc_unit_event_text(s, u, control, filter, n, event, sizeof(event)));
 	return buf;
 }
 
 int unc_settings_busy(struct unc_units *s, const struct unc_instance *u,
-		      const struct unc_assignment *a, const struct unc_others *others,
+		      const struct unc_assignment *a, const struct unc_occupancy *o,
 		      const struct unc_plan *found, struct unc_error *err)
 {
-	const struct unc_conflict *conflict = &a->conflict;
 	const struct unc_slot *slot = &s->slot[a->slot[a->failed]];
-	const char *name = slot->name;
+	const struct unc_tbl_type *type = &s->platform->table->type[u->type];
+	uint32_t in_use = 0, way;
 	char other[UNC_ERROR_MAX];
+	int c = a->beside;
 
-	if (conflict->beside < 0)
-		return unc_fail(err, UNC_ERR_BUSY, "%s: no counter of %s is free", name,
+	for (unsigned i = 0; i < type->n_counters; i++)
+		in_use |= (uint32_t)(o->ctl[i] != 0) << i;
+	way = slot->code.counters & o->taken & in_use;
+	if (c < 0)
+		c = __builtin_ffs((int)(way ? way : o->foreign)) - 1;
+	if (c < 0 || !(slot->code.counters & o->taken))
+		return unc_fail(err, UNC_ERR_BUSY, "%s: no counter of %s is free", slot->name,
 				unc_unit_name(s, u).text);
-	other_text(s, u, &others->one[conflict->beside], found, other, sizeof(other));
-	switch (conflict->kind) {
-	case UNC_CONFLICT_KIND:
+	other_text(s, u, (unsigned)c, o->ctl[c], found, other, sizeof(other));
+	if (a->beside < 0)
+		return unc_fail(err, UNC_ERR_BUSY, "%s: %s and %s", slot->name, other,
+				way ? "no other counter is free for it"
+				    : "may depend on the only one left for it");
+	if ((slot->code.ctl ^ o->ctl[c]) & slot->code.exclusive)
 		return unc_fail(err, UNC_ERR_BUSY,
 				"%s: %s with an event of another kind, and the unit counts one "
 				"kind at a time",
-				name, other);
-	case UNC_CONFLICT_LEAD:
-		return unc_fail(err, UNC_ERR_BUSY, "%s: %s, and it leads those that could count it",
-				name, other);
-	case UNC_CONFLICT_FOLLOWED:
-		return unc_fail(err, UNC_ERR_BUSY,
-				"%s: %s with what depends on counter %u, the only one left for it",
-				name, other, conflict->lead);
-	default:
-		return unc_fail(err, UNC_ERR_BUSY, "%s: %s and no other counter is free for it",
-				name, other);
-	}
+				slot->name, other);
+	return unc_fail(err, UNC_ERR_BUSY, "%s: %s, and beside it no filter is set", slot->name,
+			other);
 }
 
 static int put_setting(const struct unc_claim *u, struct unc_setting *list, size_t *n, uint16_t reg,
@@ -99,6 +98,7 @@ static int put_setting(const struct unc_claim *u, struct unc_setting *list, size
 	if (*n == u->room)
 		return unc_fail(err, UNC_ERR_CONFLICT, "too many settings for one unit");
 	list[*n] = (struct unc_setting){.reg = reg,
+					.place = UNC_JOURNAL_NONE,
 					.value = value,
 					.mask = UINT64_MAX,
 					.shown = value,
@@ -108,59 +108,50 @@ static int put_setting(const struct unc_claim *u, struct unc_setting *list, size
 	return 0;
 }
 
-/*
- * Who else on the unit has a part in its filter: who looks at bits that would change, and, where
- * bits are set that we cannot write back, anybody. NULL: nobody, it may be set.
- */
-static const struct unc_other *relies_on(const struct unc_units *s, const struct unc_claim *u,
-					 const struct unc_others *others,
-					 const struct unc_code_filter *f, uint64_t was)
-{
-	const struct unc_table *t = s->platform->table;
-	uint64_t change = (was ^ f->value) & f->mask;
-
-	for (size_t i = 0; i < others->n; i++)
-		if ((was & ~t->reg[f->reg].write_mask) ||
-		    (change && (change & unc_control_looks(t, u->instance->type, others->one[i].ctl,
-							   f->reg))))
-			return &others->one[i];
-	return NULL;
-}
-
 static int fail_filter(const struct unc_units *s, const struct unc_claim *u,
 		       const struct unc_slot *slot, uint16_t reg, uint64_t was,
-		       const struct unc_other *other, const struct unc_plan *found,
 		       struct unc_error *err)
 {
-	const struct unc_table *t = s->platform->table;
-	const char *name = slot->name, *filter = unc_reg_name(t, reg);
-	char who[UNC_ERROR_MAX];
+	char who[64];
 
-	if (!other)
-		return unc_fail(err, UNC_ERR_BUSY,
-				"%s: %s of %s is in use by somebody else (0x%llx)", name, filter,
-				unc_unit_name(s, u->instance).text, (unsigned long long)was);
-	return unc_fail(err, UNC_ERR_BUSY, "%s: %s of %s holds 0x%llx, which counts for others: %s",
-			name, filter, unc_unit_name(s, u->instance).text, (unsigned long long)was,
-			other_text(s, u->instance, other, found, who, sizeof(who)));
+	return unc_fail(err, UNC_ERR_BUSY, "%s: %s of %s is in use by %s (0x%llx)", slot->name,
+			unc_reg_name(s->platform->table, reg), unc_unit_name(s, u->instance).text,
+			unc_units_holder_text(s, u->instance, reg, who, sizeof(who)),
+			(unsigned long long)was);
+}
+
+/* Whether bits of a filter may be given this value: what entries tell of them agrees, and is there; no
+ * foreign program uses the rest, and no other user. */
+static bool may_set(const struct unc_units *s, const struct unc_instance *u,
+		    const struct unc_code_filter *f, uint64_t was)
+{
+	const struct unc_journal_entry *e;
+	uint64_t rest = f->mask;
+
+	if (unc_units_taken(s, u, f->reg, rest))
+		return false;
+	while (rest && (e = unc_units_held(s, u, f->reg, rest)) != NULL) {
+		if (((e->value ^ f->value) | (e->value ^ was)) & e->mask & rest)
+			return false;
+		rest &= ~e->mask;
+	}
+	return rest != f->mask || !(was & s->platform->table->reg[f->reg].busy);
 }
 
 /* Joins the filters of all events; the scheduler has seen that they agree. */
 static int set_filters(struct unc_units *s, struct unc_claim *u, const struct unc_slot *slot,
-		       bool joined, const struct unc_others *others, const struct unc_plan *found,
-		       struct unc_error *err)
+		       const struct unc_plan *found, struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
 
 	for (unsigned i = 0; i < slot->code.n_filters; i++) {
 		const struct unc_code_filter *f = &slot->code.filter[i];
 		uint64_t was = held(found, u->instance, f->reg);
-		const struct unc_other *other = joined ? NULL : relies_on(s, u, others, f, was);
 		size_t k = 0;
 		int rc;
 
-		if ((!joined && (was & t->reg[f->reg].busy)) || other)
-			return fail_filter(s, u, slot, f->reg, was, other, found, err);
+		if (!may_set(s, u->instance, f, was))
+			return fail_filter(s, u, slot, f->reg, was, err);
 		while (k < u->n_filters && u->filter[k].reg != f->reg)
 			k++;
 		if (k == u->n_filters) {
@@ -199,7 +190,7 @@ static uint64_t control_value(const struct unc_units *s, const struct unc_claim 
 
 /*
  * A counter begins far from both ends of its range: whoever clears it makes it go back. Where
- * others may count that are not in the ledger, each session begins at a place of its own, from 1/16
+ * others may count that are not in the journal, each session begins at a place of its own, from 1/16
  * to 11/16 of the range: if two set the same counter it leaps. One bit is always set, to show how
  * wide a counter is that is narrower than the table says, and the next one is clear, so that it
  * begins far from its end as well; the low half is 0, which costs no write. One that somebody else
@@ -240,7 +231,7 @@ static int set_fixed(struct unc_units *s, struct unc_claim *u, const struct unc_
 {
 	const struct unc_tbl_counter *c = &s->platform->table->counter[slot->code.counter];
 
-	if (!(was & c->enable) && unc_units_shared(s, u->instance, control))
+	if (!(was & c->enable) && unc_units_entry(s, u->instance, control))
 		/* Set again, it would look to who uses it as if it had counted on. */
 		return fail_held(s, u, slot, control,
 				 "somebody has cleared it: it is free when that one stops", err);
@@ -249,8 +240,7 @@ static int set_fixed(struct unc_units *s, struct unc_claim *u, const struct unc_
 
 /* Slot i of an assignment. */
 static int set_slot(struct unc_units *s, struct unc_claim *u, const struct unc_assignment *a,
-		    size_t i, const struct unc_others *others, const struct unc_plan *found,
-		    struct unc_error *err)
+		    size_t i, const struct unc_plan *found, struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
 	struct unc_slot *slot = &s->slot[a->slot[i]];
@@ -280,7 +270,7 @@ static int set_slot(struct unc_units *s, struct unc_claim *u, const struct unc_a
 			setting->by = UNC_JOINED;
 	}
 	set_counter(s, u, slot, running);
-	return rc < 0 ? rc : set_filters(s, u, slot, a->joined[i], others, found, err);
+	return rc < 0 ? rc : set_filters(s, u, slot, found, err);
 }
 
 /* Whether an event is on the lead of a lane of its own. */
@@ -296,27 +286,34 @@ static bool is_lead(const struct unc_table *t, const struct unc_tbl_type *type,
 	return false;
 }
 
-/* Whether any counter of the unit is in use by sessions of the ledger, or by somebody else. */
-static bool any_in_use(const struct unc_units *s, const struct unc_instance *u,
-		       const struct unc_plan *found, bool by_session)
+/* Whether only sessions of this user count on a unit, of which the first has found that nothing
+ * drives it. */
+static bool is_idle(const struct unc_units *s, const struct unc_instance *u,
+		    const struct unc_occupancy *o)
 {
-	for (size_t i = 0; i < found->n; i++)
-		if (unc_counter_in_use(s->platform->table, found, i) != UNC_NONE &&
-		    !unc_units_shared(s, u, found->tag[i].reg) != by_session)
-			return true;
-	return false;
+	const struct unc_journal_entry *e =
+		unc_units_held(s, u, s->platform->table->type[u->type].unit_ctl, 0);
+
+	return o->foreigner == UNC_NONE && e && e->value == UNC_STANDS;
 }
 
-/* Whether only sessions of the ledger count on a unit, of which the first has found that nothing
- * drives it. Who is not believed might have a frozen unit taken for an idle one. */
-static bool is_idle(const struct unc_units *s, const struct unc_instance *u,
-		    const struct unc_plan *found)
+/* Unit control is not written beside a foreign counter, and stops what would count here. */
+static int fail_stopped(const struct unc_units *s, const struct unc_instance *u,
+			const struct unc_occupancy *o, uint64_t control,
+			const struct unc_plan *found, struct unc_error *err)
 {
-	const struct unc_ledger_record *r =
-		unc_units_shared(s, u, s->platform->table->type[u->type].unit_ctl);
+	const struct unc_table *t = s->platform->table;
+	char event[UNC_SPEC_MAX];
 
-	return !any_in_use(s, u, found, false) && r && r->value == UNC_STANDS &&
-	       unc_ledger_believed(s->platform->ledger, r);
+	return unc_fail(
+		err, UNC_ERR_BUSY,
+		"%s of %s holds 0x%llx, which does not let all of it count, and %s counts for "
+		"somebody else (0x%llx%s)",
+		unc_reg_name(t, t->type[u->type].unit_ctl), unc_unit_name(s, u).text,
+		(unsigned long long)control, unc_reg_name(t, o->foreigner),
+		(unsigned long long)held(found, u, o->foreigner),
+		unc_unit_event_text(s, u, held(found, u, o->foreigner), NULL, 0, event,
+				    sizeof(event)));
 }
 
 int unc_settings_claim(struct unc_units *s, struct unc_claim *u, const struct unc_assignment *a,
@@ -331,17 +328,16 @@ int unc_settings_claim(struct unc_units *s, struct unc_claim *u, const struct un
 	u->company = o->n ? UNC_SHARED : UNC_ALONE;
 	if (!u->n_staying)
 		u->unit_ctl = control;
-	if (!u->n_staying && o->n && is_idle(s, u->instance, found))
+	if (!u->n_staying && o->n && is_idle(s, u->instance, o))
 		u->found = UNC_FOUND_IDLE;
-	/* To let it go would hide from the others that they have missed something. */
-	if (!u->n_staying && unc_unit_frozen(t, u->instance, &control) > 0 &&
-	    any_in_use(s, u->instance, found, true))
-		u->found = UNC_FOUND_STOPPED;
+	if (!u->n_staying && o->foreigner != UNC_NONE &&
+	    unc_unit_frozen(t, u->instance, &control) > 0)
+		return fail_stopped(s, u->instance, o, control, found, err);
 	/* Who leads a lane is set first, and restored last. */
 	for (int leads = 1; leads >= 0; leads--)
 		for (size_t i = 0; i < a->n && rc == 0; i++)
 			if (s->slot[a->slot[i]].counts != UNC_STAYS &&
 			    is_lead(t, type, &s->slot[a->slot[i]].code, a->counter[i]) == leads)
-				rc = set_slot(s, u, a, i, &o->others, found, err);
+				rc = set_slot(s, u, a, i, found, err);
 	return rc;
 }

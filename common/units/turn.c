@@ -10,13 +10,11 @@
 
 #include "units/inside.h"
 
-void unc_units_add_other(const struct unc_units *s, const struct unc_slot *slot,
-			 struct unc_others *others)
+uint32_t unc_units_counter_bit(const struct unc_units *s, const struct unc_slot *slot)
 {
-	if (slot->code.counter == UNC_NONE && others->n < UNC_MAX_OTHERS)
-		others->one[others->n++] =
-			(struct unc_other){.ctl = slot->code.ctl,
-					   .counter = s->platform->table->reg[slot->ctr].number};
+	return slot->code.counter == UNC_NONE
+		       ? (uint32_t)1 << s->platform->table->reg[slot->ctr].number
+		       : 0;
 }
 
 /* Where a unit does not tell that it is frozen and has no fixed clock, one is left for a clock. */
@@ -37,17 +35,17 @@ static bool leaves_room(const struct unc_units *s, uint32_t instance, unsigned t
 	const struct unc_code *code[UNC_MAX_CODES];
 	uint8_t counter[UNC_MAX_CODES];
 	struct unc_conflict conflict;
-	struct unc_others stay = {0};
+	uint32_t stay = 0;
 	size_t n = 0;
 
 	for (int i = s->wanted[instance].head; i != UNC_END; i = s->slot[i].next)
 		if (s->slot[i].counts == UNC_STAYS)
-			unc_units_add_other(s, &s->slot[i], &stay);
+			stay |= unc_units_counter_bit(s, &s->slot[i]);
 		else if ((s->slot[i].turns >> turn & 1) && s->slot[i].code.counter == UNC_NONE &&
 			 n < UNC_MAX_CODES)
 			code[n++] = &s->slot[i].code;
-	return n + stay.n <= unc_units_usable(s, instance) &&
-	       unc_schedule(s->platform->table, code, n, &stay, counter, &conflict) == 0;
+	return n + (size_t)__builtin_popcount(stay) <= unc_units_usable(s, instance) &&
+	       unc_schedule(s->platform->table, code, n, stay, counter, &conflict) == 0;
 }
 
 /* Filters are for several events, and a lane is led by one. */

@@ -9,7 +9,7 @@
 
 int unc_units_init(struct unc_units *s, struct unc_platform *p)
 {
-	*s = (struct unc_units){.platform = p, .holder = UNC_LEDGER_NOBODY};
+	*s = (struct unc_units){.platform = p};
 	if (!unc_platform_here(p))
 		return UNC_ERR_STATE; /* its lock may be held by a thread that is not here */
 	unc_platform_fail(p, UNC_OK, "%s", ""); /* what the call before has left */

@@ -10,7 +10,7 @@
  * processes have left (unc_units_reclaim). Then each wanted unit is looked at: who else counts
  * there, what his controls may stand for, and what another session of the node counts already,
  * which is joined. The scheduler gives each slot its counter, and the unit its settings: that is
- * its claim (unc_units_claim). What was found in each register is noted in the ledger of the node
+ * its claim (unc_units_claim). What was found in each register gets an entry in the journal of the node
  * before anything is written, so that whoever comes after a process that was killed can restore it.
  * Then the registers are written in the order that the tables tell, and read back; each unit has to
  * show that it counts, for a frozen one gives values like any other (unc_units_start). The first
@@ -33,7 +33,8 @@
 #ifndef UNC_UNITS_H
 #define UNC_UNITS_H
 
-#include "host/ledger.h"
+#include <limits.h>
+
 #include "platform/platform.h"
 #include "units/plan.h"
 #include "units/slot.h"
@@ -88,11 +89,11 @@ struct unc_units {
 
 	/* since the start: */
 	bool programs; /* registers were programmed: others have to know */
+	bool changed;  /* so was a control by somebody else, after the look at it */
 	bool flawed;   /* a slot was lost, not read, not proven, or others had its counter */
 	struct unc_error failed; /* of the first unit that was left out */
 	uint64_t place; /* where counters begin, by chance; 0: nobody else is on the machine */
 	enum { UNC_IDLE, UNC_TOUCHED } state; /* whether there is something to be stopped */
-	unsigned holder;                      /* in the ledger, UNC_LEDGER_NOBODY */
 	uint64_t read_ns, read_width;         /* the last look at counters: how long it took */
 	uint64_t turn_ns;  /* by which all that takes turns was measured more; UINT64_MAX: none */
 	uint64_t usual_ns; /* that one took for each unit: the shortest; 0: not known */
@@ -140,20 +141,23 @@ struct unc_unit_name {
  * -1: that cannot be known. */
 int unc_unit_frozen(const struct unc_table *, const struct unc_instance *, const uint64_t *control);
 
-/* notes.c. Held while registers are looked at and programmed: nobody else of the node does so
- * meanwhile. */
-void unc_units_lock(struct unc_units *);
-int unc_units_try_lock(struct unc_units *); /* UNC_ERR_BUSY: somebody has it */
+/* entries.c. Where processes of the node know of each other, and whether that may be made; false: a
+ * simulated machine has nobody beside this process. */
+bool unc_units_run_folder(const struct unc_platform *, char dir[PATH_MAX], bool *make);
+/* Held while registers are looked at and programmed: nobody else of the node does so
+ * meanwhile. patience: as unc_journal_lock(). */
+enum { UNC_START_PATIENCE = 1, UNC_STOP_PATIENCE = 5 };
+int unc_units_lock(struct unc_units *, unsigned patience, struct unc_error *err);
 void unc_units_unlock(struct unc_units *);
-/* Where it could not be stopped: what it has programmed is orphaned. Takes the lock itself. */
+/* Where it could not be stopped: what it has programmed is as a killed process leaves it. Without the
+ * lock. */
 void unc_units_abandon(struct unc_units *);
+/* The same under the lock. */
+void unc_units_drop(struct unc_units *);
 
-/* reclaim.c, the lock held. Restores what ended processes of this user and of root, or by force of
- * all users have left, anywhere on the node, as far as it can be reached; where many sessions run
- * what is in the way at once, and the rest soon (unc_ledger_ask()). What stays is told where
- * counting begins (UNC_ALL). */
-enum unc_records { UNC_BELIEVED, UNC_BY_FORCE };
-int unc_units_reclaim(struct unc_units *, enum unc_extent, enum unc_records, struct unc_error *);
+/* reclaim.c, the lock held. Restores what ended processes of this user have left, anywhere on the node,
+ * as far as it can be reached: what is in the way of what is wanted at once, and the rest soon; or all at once. */
+int unc_units_reclaim(struct unc_units *, bool all, struct unc_error *);
 
 /* verbs.c. The lock is held for the first four. Units of the turn that are not claimed yet, or
  * all where counting begins, are looked at and get their settings. */
@@ -166,6 +170,9 @@ void unc_units_cancel(struct unc_units *);
 /* Goes on after a failed access: what can be restored is. The first error. UNC_ERR_MEMORY:
  * nothing is done, and all is as before: it can be tried again. */
 int unc_units_stop(struct unc_units *, enum unc_extent, struct unc_error *err);
+/* Where the lock is not to be had: after a last look what it has programmed is as a killed process leaves
+ * it. */
+void unc_units_give_up(struct unc_units *);
 /* Tells what a phase does. */
 int unc_units_show(struct unc_units *, enum unc_phase, unc_operation_fn fn, void *user,
 		   struct unc_error *err);

@@ -57,7 +57,7 @@ int unc_units_check_due(struct unc_units *s, uint64_t ns, struct unc_error *err)
 	/* Who starts meanwhile must not find a counter that is a witness; nobody is waited for. */
 	if (!suspects)
 		rc = check(s, 0, UNC_IN_TURN, err);
-	else if (prove && unc_units_try_lock(s) == 0) {
+	else if (prove && unc_units_lock(s, 0, NULL) == 0) {
 		rc = check(s, 0, UNC_PROVE, err);
 		unc_units_unlock(s);
 	} else {
@@ -145,10 +145,8 @@ static int forget(struct unc_units *s, enum unc_extent extent, size_t first, str
 		unc_units_wanted(s, s->claim[i].instance)->claimed = UNC_FREE;
 	keep_claimed(s);
 	unc_units_drop_ended(s, first);
-	if (extent == UNC_ALL) {
-		unc_units_leave_ledger(s);
+	if (extent == UNC_ALL)
 		s->state = UNC_IDLE;
-	}
 	return 0;
 }
 
@@ -200,6 +198,16 @@ static int end(struct unc_units *s, enum unc_extent extent, size_t first, struct
 int unc_units_stop(struct unc_units *s, enum unc_extent extent, struct unc_error *err)
 {
 	return end(s, extent, extent == UNC_ALL ? 0 : count_always(s), err);
+}
+
+void unc_units_give_up(struct unc_units *s)
+{
+	(void)read_last(s, UNC_ALL, 0, NULL);
+	unc_units_verify(s, 0);
+	unc_units_lose_unread(s, UNC_ALL);
+	unc_driver.take[UNC_END_ALL](s, 0, NULL);
+	unc_units_abandon(s);
+	(void)forget(s, UNC_ALL, 0, NULL);
 }
 
 /* ---- starting */
@@ -269,7 +277,7 @@ static void begin(struct unc_units *s)
 		s->slot[i].span = (struct unc_span){0};
 		s->slot[i].leader = (uint32_t)i;
 	}
-	s->flawed = s->programs = false;
+	s->flawed = s->programs = s->changed = false;
 	unc_error_clear(&s->failed);
 	s->usual_ns = s->interval_ns = 0;
 	s->state = UNC_IDLE;
@@ -336,7 +344,7 @@ static bool take_again(struct unc_units *s)
 {
 	size_t first;
 	bool any;
-	int rc = unc_units_reclaim(s, UNC_TURN, UNC_BELIEVED, NULL);
+	int rc = unc_units_reclaim(s, false, NULL);
 
 	unc_units_free_due(s);
 	if (rc == 0)
@@ -361,7 +369,7 @@ bool unc_units_take_again(struct unc_units *s)
 
 	for (uint32_t i = 0; i < s->platform->instances.n && s->flawed; i++)
 		due |= s->wanted[i].head != UNC_END && unc_units_is_due(s, i);
-	if (!due || unc_units_try_lock(s) < 0)
+	if (!due || unc_units_lock(s, 0, NULL) < 0)
 		return false;
 	any = take_again(s);
 	unc_units_unlock(s);
@@ -378,6 +386,16 @@ int unc_units_start(struct unc_units *s, enum unc_extent extent, struct unc_erro
 	rc = unc_units_claim(s, extent, err);
 	if (rc == 0)
 		rc = start(s, first, err);
+	for (int tries = 0; tries < 3 && rc == 0 && s->changed; tries++) {
+		s->changed = false;
+		(void)take_again(s);
+	}
+	for (size_t i = 0; i < s->n_slots && extent == UNC_ALL; i++)
+		if (s->slot[i].life == UNC_TAKEN_UP) { /* nothing has been counted yet */
+			s->slot[i].life = UNC_SOUND;
+			s->slot[i].lost = (struct unc_loss){.why = UNC_LOST_NOT};
+			s->slot[i].span.taken_up = false;
+		}
 	for (size_t i = 0; i < s->n_slots && extent == UNC_ALL; i++)
 		s->slot[i].steady =
 			s->wanted[s->slot[i].instance].claimed && unc_units_active(s, &s->slot[i]);
@@ -392,11 +410,11 @@ void unc_units_cancel(struct unc_units *s)
 {
 	s->n_reads = 0; /* they may not be ready */
 	if (s->state == UNC_TOUCHED) {
-		unc_units_stop(s, UNC_ALL, NULL);
+		if (unc_units_stop(s, UNC_ALL, NULL) == UNC_ERR_MEMORY)
+			unc_units_drop(s);
 		return;
 	}
 	unc_driver.take[UNC_END_ALL](s, 0, NULL);
-	unc_units_leave_ledger(s);
 }
 
 /* ---- all */

@@ -188,6 +188,44 @@ static int take_shown(struct unc_units *s, struct unc_claim *u, struct unc_setti
 			event, setting->value);
 }
 
+int unc_units_verify_found(struct unc_units *s, struct unc_plan *writes, size_t first,
+			   struct unc_error *err)
+{
+	struct unc_error why;
+	size_t n = 0;
+	int rc = 0;
+
+	for (size_t i = first; i < s->n_claims && rc == 0; i++) {
+		struct unc_claim *u = &s->claim[i];
+		struct unc_plan now = look_at(s, u);
+
+		for (size_t k = 0; k < now.n && rc == 0; k++) {
+			struct unc_setting *setting = unc_claim_setting(u, now.tag[k].reg);
+
+			if (!setting || setting->state != UNC_NOTED || now.op[k].error ||
+			    !((now.op[k].value ^ setting->found) & telling_bits(s, u, setting)))
+				continue;
+			setting->state = UNC_NOT_OURS;
+			unc_fail(&why, UNC_ERR_BUSY,
+				 "%s of %s holds 0x%" PRIx64 " in place of 0x%" PRIx64
+				 " by now: somebody else programs it at the same time",
+				 unc_reg_name(s->platform->table, setting->reg),
+				 unc_unit_name(s, u->instance).text, now.op[k].value,
+				 setting->found);
+			rc = unc_units_leave_out(s, unc_units_number(s, u->instance), &why, err);
+			unc_units_wanted(s, u->instance)->again_ns = 0; /* on another counter */
+			s->changed = true;
+		}
+	}
+	for (size_t i = 0; i < writes->n; i++)
+		if (unc_units_wanted(s, writes->tag[i].instance)->claimed) {
+			writes->op[n] = writes->op[i];
+			writes->tag[n++] = writes->tag[i];
+		}
+	writes->n = n;
+	return rc;
+}
+
 int unc_units_verify_begin(struct unc_units *s, size_t first, struct unc_error *err)
 {
 	struct unc_error why;

@@ -32,6 +32,8 @@ struct witness {
 	uint64_t found; /* there */
 	uint64_t first; /* of ctr */
 	struct unc_plan plan;
+	uint16_t place; /* of its control in the journal, for that moment */
+	bool kept;      /* its control could not be put back */
 	bool stands;
 	bool silent; /* its clock has told nothing */
 };
@@ -196,7 +198,7 @@ static void fixed_witness(struct unc_units *s, const struct unc_tbl_event *event
 		return;
 	else if (w->found & c->enable)
 		w->kind = RUNS;
-	else if (!unc_units_record(s, w->unit, c->ctl))
+	else if (!unc_units_entry(s, w->unit, c->ctl))
 		w->kind = SPARE;
 }
 
@@ -248,7 +250,7 @@ static void spare_witness(struct unc_units *s, const struct unc_code *code, stru
 		uint16_t ctl = (code->counters >> c & 1) ? unc_type_ctl(type, c) : UNC_NONE;
 
 		if (ctl == UNC_NONE || !leads_none(t, type, c) ||
-		    unc_units_record(s, w->unit, ctl) ||
+		    unc_units_entry(s, w->unit, ctl) ||
 		    unc_units_read_one(s, w->unit, ctl, "looking for a clock", &w->found, NULL) <
 			    0 ||
 		    w->found)
@@ -308,10 +310,11 @@ static int prepare(struct unc_units *s, struct witness *w, struct unc_error *err
 	struct unc_error why;
 	int rc = w->kind ? plan_witness(s, w, &why) : 0;
 
+	w->place = UNC_JOURNAL_NONE;
 	if (rc == 0)
-		return w->kind == SPARE
-			       ? unc_units_note_moment(s, w->unit, w->ctl, w->found, w->value, err)
-			       : 0;
+		return w->kind == SPARE ? unc_units_note_moment(s, w->unit, w->ctl, w->found,
+								w->value, &w->place, err)
+					: 0;
 	unc_plan_free(&w->plan);
 	w->silent = true;
 	return rc == UNC_ERR_MEMORY ? unc_fail(err, rc, "%s", why.text) : 0;
@@ -331,7 +334,7 @@ static void end_spare(struct unc_units *s, struct witness *w)
 
 	if (op->error || !((op->value ^ w->value) &
 			   unc_telling_bits(s->platform->table, w->unit, w->ctl, w->value))) {
-		unc_units_restore(s, &off, NULL);
+		w->kept = unc_units_restore(s, &off, NULL) < 0;
 		return;
 	}
 	w->stands = false;
@@ -388,8 +391,9 @@ static int ask(struct unc_units *s, struct witness *w, size_t n, struct unc_erro
 		if (w[i].plan.n > OFF)
 			end_spare(s, &w[i]);
 	while (ready-- > 0) {
-		if (w[ready].plan.n > OFF)
-			unc_units_drop_moment(s, w[ready].unit, w[ready].ctl);
+		if (w[ready].plan.n > OFF && w[ready].place != UNC_JOURNAL_NONE)
+			(w[ready].kept ? unc_journal_drop : unc_journal_clear)(s->platform->journal,
+									       w[ready].place);
 		unc_plan_free(&w[ready].plan);
 	}
 	return rc;
@@ -612,7 +616,7 @@ static bool any_unproven(const struct unc_units *s, size_t first)
 
 int unc_units_prove_full(struct unc_units *s, size_t first, struct unc_error *err)
 {
-	int rc = unc_units_note(s, s->n_claims, err); /* its place in the ledger */
+	int rc = 0;
 
 	for (size_t i = first; i < s->n_claims && rc == 0; i++) {
 		const struct unc_claim *u = &s->claim[i];

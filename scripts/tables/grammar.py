@@ -399,18 +399,12 @@ R(RAW, 'codes', NEEDED, 'codes of the events')
 
 # ---- units.tbl: steps
 S(UNITS, 'start', ONCE | SELF, 'nothing',
-  'steps when the unit was idle, undone by `stop`. An idle unit is let go, whoever froze it; nothing else is frozen or reset (`SOURCES.md`, start and stop)')
+  'steps, undone by `stop`; beside somebody else who counts on the unit `REG=` steps are left out. An idle unit is let go, whoever froze it; nothing else is frozen or reset (`SOURCES.md`, start and stop)')
 C(STEPS, 'STEPS', 'type.steps_start', NEEDED, 0, 0,
   "`REG=VALUE` writes; `REG=found` writes unit control back as it was found; `preload` sets the counters used to half of their range, on hardware to a place of each session's own that is far from both ends of it; `filters`, `controls` write what the events need; `restore` puts back what was found in controls and filters that still hold what was written")
-S(UNITS, 'join', ONCE | SELF, 'nothing',
-  'when somebody else counts on the unit; undone by `leave`')
-C(STEPS, 'STEPS', 'type.steps_join', NEEDED, 0, 0, '')
 S(UNITS, 'stop', ONCE | SELF, 'nothing',
   'undoes `start`')
 C(STEPS, 'STEPS', 'type.steps_stop', NEEDED, 0, 0, '')
-S(UNITS, 'leave', ONCE | SELF, 'nothing',
-  'undoes `join`')
-C(STEPS, 'STEPS', 'type.steps_leave', NEEDED, 0, 0, '')
 S(UNITS, 'freeze', ONCE | SELF, 'nothing',
   'writes that stop the counters of a unit: to tell from a unit control that can be read whether somebody has frozen the unit. With `unfreeze`, or neither')
 C(STEPS, 'STEPS', 'type.steps_freeze', NEEDED, 0, 0, '')

@@ -30,7 +30,7 @@ STRUCTS = {
     'kernel_filter': 'ctl mask:Q bits:2Q',
     'kernel_counters': 'counters:I code:H',
     'nodes': 'clusters:B cluster:128B',
-    'type': 'name title desc public_prefix:S parts regs fields steps_start steps_join steps_stop steps_leave steps_freeze '
+    'type': 'name title desc public_prefix:S parts regs fields steps_start steps_stop steps_freeze '
             'steps_unfreeze counters lanes forbids bundles kernels kernel_filters kernel_counters events nodes settled '
             'checked:R checked_bits:Q pool partner:H global_status:2H unfreeze:H n_global has_unfreeze:B '
             'unfreeze_value:Q first_ctl first_ctr unit_ctl status f_event f_umask:H '

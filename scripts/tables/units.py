@@ -481,7 +481,7 @@ class Units:
             (not programs and not t.counters.n, 'a counter'),
             (not self.one_array(t, CTL, t.first_ctl) or not self.one_array(t, CTR, t.first_ctr), 'one CTL and one CTR for each counter'),
             (programs and t.f_event == NONE, 'control'),
-            (programs and not (t.steps_start.n and t.steps_stop.n and t.steps_join.n and t.steps_leave.n), 'start, join, stop or leave'),
+            (programs and not (t.steps_start.n and t.steps_stop.n), 'start or stop'),
             (bool(t.steps_freeze.n) != bool(t.steps_unfreeze.n), 'freeze or unfreeze')) if is_missing]
         if missing:
             raise TableError(f'type {t.name} (line {self.type_line}): {missing[0]} is missing')

@@ -16,7 +16,7 @@
  *   -t SECONDS     of the machine's time
  *   -k N           of a hundred acts one is SIGKILL, of itself or at a register access to come
  *   -g N           how far a number may be from the truth: each counter of a sum has its own rest
- *   -l RUN         a race: the second of the two has a ledger of its own there
+ *   -l RUN         a race: the second of the two has a journal of its own there
  *   -x N           foreign processes, which program and clear controls by themselves
  *   -X FILE:OFFSET:BYTES:VALUE   a control that they set to VALUE; may be repeated
  *

@@ -36,7 +36,7 @@ struct party_tally {
 
 struct party {
 	const char *root, *dir;
-	const char *other;    /* folder of the second's ledger in a race; NULL: they share one */
+	const char *other;    /* folder of the second's journal in a race; NULL: they share one */
 	uint64_t seed, state; /* of chance */
 	unsigned processes, foreign;
 	unsigned kills; /* of a hundred sessions */

@@ -62,8 +62,8 @@ else
 	rm -r "$tmp/root/run/libuncore"
 	sed '/^[df] /s/ root root / root uncore /' "$BUILD/config/libuncore.conf" >"$tmp/site.conf"
 	systemd-tmpfiles --create --root="$tmp/root" "$tmp/site.conf" >"$tmp/said" 2>&1
-	stat -c '%a %u %g' "$tmp/root/run/libuncore" "$tmp/root/run/libuncore/ledger" >>"$tmp/said"
+	stat -c '%a %u %g' "$tmp/root/run/libuncore" "$tmp/root/run/libuncore/lock" >>"$tmp/said"
 	[ "$(tail -n 2 "$tmp/said" | tr '\n' ' ')" = "3770 0 4242 660 0 4242 " ]
-	result $? "libuncore.conf: of a site's group, who may all lock the ledger"
+	result $? "libuncore.conf: of a site's group, who may all take the lock"
 fi
 echo "1..$number"

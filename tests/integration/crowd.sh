@@ -6,7 +6,7 @@
 # fit. One that sets a control to what we have set cannot be told from us, and is left out: its
 # controls are of events that nobody else counts. It writes them whole, for who clears half of one leaves
 # the other half. Then two processes at the same moment: one starts while the other is held at each
-# access to a register of its start and its stop; with one ledger, and with two. Ends with a table. CROWD_SEED makes
+# access to a register of its start and its stop; with one journal, and with two. Ends with a table. CROWD_SEED makes
 # it another run, ALL=1 another one each time; so do CROWD_PROCESSES, CROWD_SECONDS (of the machine's time) and CROWD_FOREIGN;
 # SHOW=1 shows all that was not right.
 . "$(dirname "$0")/fuse.inc"
@@ -85,7 +85,7 @@ crowd_beside_foreign() # TITLE ARGUMENT...
 }
 
 # Two processes: the second starts while the first is held at each of its accesses.
-race() # both|one|apart EVENT=RATE EVENT=RATE: both can count at a time, need not, or have two ledgers
+race() # both|one|apart EVENT=RATE EVENT=RATE: both can count at a time, need not, or have two journals
 {
 	_can=$1 _apart=
 	shift
@@ -99,8 +99,8 @@ race() # both|one|apart EVENT=RATE EVENT=RATE: both can count at a time, need no
 	rm -rf "$dir/run2"
 	[ "$points" -gt 0 -a "$wrong" -eq 0 -a "$left" -eq 0 -a "$right" -gt 0 ] &&
 		{ [ "$_can" = one ] || [ "$marked" -eq 0 -a "$refused" -eq 0 ]; }
-	result $? "${1%=*} and ${2%=*} start together${_apart:+, two ledgers}: $points points, $right right, $marked marked, $refused refused, $wrong wrong"
-	races="$races$(printf '# %-76s %6d %6d %7d %8d %14d' "${1%=*}, ${2%=*}${_apart:+, two ledgers}" "$points" "$right" \
+	result $? "${1%=*} and ${2%=*} start together${_apart:+, two journals}: $points points, $right right, $marked marked, $refused refused, $wrong wrong"
+	races="$races$(printf '# %-76s %6d %6d %7d %8d %14d' "${1%=*}, ${2%=*}${_apart:+, two journals}" "$points" "$right" \
 		"$marked" "$refused" "$wrong")
 "
 }

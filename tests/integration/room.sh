@@ -159,7 +159,7 @@ hear_b
 result $? "who goes on is waited for"
 end_two
 
-# It may hold the lock of the ledger: then the other waits for that, and for no time.
+# It may hold the lock of the journal: then the other waits for that, and for no time.
 nobody
 puppet a 3 4 $cbo=2700000000
 puppet b 5 6 $dclk=800000000

@@ -63,7 +63,7 @@ own && for i in $(seq 65534); do
 	echo "bar m id=1 device=0.1 base=0 base_bits=1:0 base_shift=0 at=0 step=0 bits=1:0 shift=0 count=1 size=1"
 done | cat - "$good/testcpu/units.tbl" >"$tmp/own/testcpu/units.tbl"; tables "$tmp/own"; says "testcpu: more than 65534 rows of a kind"
 result "more rows than 16 bits"
-own && printf 'type x\0\n' >>"$tmp/own/testcpu/units.tbl"; tables "$tmp/own"; says "$tmp/own/testcpu/units.tbl:34: a NUL byte in the text"
+own && printf 'type x\0\n' >>"$tmp/own/testcpu/units.tbl"; tables "$tmp/own"; says "$tmp/own/testcpu/units.tbl:32: a NUL byte in the text"
 result "a NUL byte"
 for bytes in 1 40 400 900; do
 	own && head -c $bytes "$good/testcpu/units.tbl" >"$tmp/own/testcpu/units.tbl"
@@ -75,7 +75,7 @@ done
 # Twice the same; a failure leaves what was there.
 mkdir "$tmp/a" "$tmp/b" && tables "$good" -o "$tmp/a" && tables "$good" -o "$tmp/b" && diff -r "$tmp/a" "$tmp/b" >"$tmp/out"
 result "the same tables become the same C"
-own && echo 'kounters' >>"$tmp/own/testcpu/units.tbl"; tables "$tmp/own" -o "$tmp/a"; says "$tmp/own/testcpu/units.tbl:34: 'kounters' is not a statement of units.tbl; nearest is counters" &&
+own && echo 'kounters' >>"$tmp/own/testcpu/units.tbl"; tables "$tmp/own" -o "$tmp/a"; says "$tmp/own/testcpu/units.tbl:32: 'kounters' is not a statement of units.tbl; nearest is counters" &&
 	diff -r "$tmp/a" "$tmp/b" >"$tmp/out"
 result "what is refused leaves what was made before"
 # A struct of table.h that is not that of rows.py is seen by the compiler.

@@ -39,7 +39,7 @@ for columns in 1000 2000 99999 99999999999; do
 done
 result $? "COLUMNS: a width that no line has"
 
-# Endless: ended from outside, by the pid that the ledger has.
+# Endless: ended from outside, by the pid that the journal has.
 mkdir "$dir/endless"
 for signal in INT TERM HUP; do
 	(export UNCORE_RUN="$dir/run" && dir=$dir/endless && real top) &
