@@ -50,14 +50,14 @@ static void check_interval(struct unc_platform *p, struct unc_session *s, unsign
 		CHECK_NUMBER(v[i].flags & (UNC_VALUE_VALID | UNC_VALUE_PARTIAL | UNC_VALUE_LATE),
 			     (scarce ? 0 : UNC_VALUE_VALID) | (partial ? UNC_VALUE_PARTIAL : 0));
 		CHECK_NUMBER(v[i].count == 0 && v[i].seconds == 0, scarce);
-		CHECK_NEAR(v[i].interval, units[i] * rates[i] * seconds, 1e-4);
+		CHECK_NEAR(v[i].interval, units[i] * rates[i] * seconds, 1e-6);
 		CHECK_NEAR(v[i].interval_share, 1, 1e-9);
 		CHECK_NUMBER(strncmp(unc_session_partial(s, i), "imc0 (socket 0): imc.", 21) == 0,
 			     partial);
 	}
 	/* Of another unit, whatever comes. */
 	CHECK_NUMBER(v[2].flags, UNC_VALUE_VALID | UNC_VALUE_FRESH);
-	CHECK_NEAR(v[2].interval, reads * seconds, 1e-4);
+	CHECK_NEAR(v[2].interval, reads * seconds, 1e-6);
 	CHECK_NEAR(v[2].share, 1, 1e-9);
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sessions: a call of a program begins. */
-#include "session/session.h"
-
 #include "journal/journal.h"
+#include "session/session.h"
 
 int unc_session_enter(struct unc_session *s)
 {

@@ -197,12 +197,12 @@ static double slot_time(const struct unc_session *s, uint32_t i, const struct st
 }
 
 /* By what is multiplied that was counted in a time of its own, of the time that a value is about.
- * What differs by less than a thousandth stays as it was counted, but where counting was interrupted
- * (`again`): the difference is then known. */
+ * What differs by less than a thousandth stays as it was counted, but where counting was interrupted, or
+ * began in it (`again`). */
 static double scale_of(const struct unc_spell *spell, bool again, const struct stretch *of)
 {
 	uint64_t ran = spell->time.ran;
-	bool exact = of->even || (is_whole(ran, of) && !again);
+	bool exact = !again && (of->even || is_whole(ran, of));
 
 	return exact || !ran ? 1 : of->all * 1e9 / (double)ran;
 }
@@ -250,6 +250,7 @@ static void end_span(struct unc_span *span, const struct stretch *start,
 {
 	struct unc_spell *v = &span->interval;
 	const struct unc_spell *total = &span->total;
+	bool begins = span->taken_up && !span->reported_time.ran;
 
 	v->from = v->to.ns ? v->to : total->from;
 	v->to = total->to;
@@ -259,7 +260,7 @@ static void end_span(struct unc_span *span, const struct stretch *start,
 	v->time.idle = total->time.idle - span->reported_time.idle;
 	span->reported_time = total->time;
 	weigh(&span->total, span->again, start);
-	weigh(v, span->again, interval);
+	weigh(v, span->again || begins, interval);
 }
 
 /* What was counted in other passes as well is of the interval that ends with this one. */

@@ -8,8 +8,7 @@
  *
  * The life of a counter. Under the lock of the node (unc_units_lock) first comes what ended
  * processes have left (unc_units_reclaim). Then each wanted unit is looked at: who else counts
- * there, what his controls may stand for, and what another session of the node counts already,
- * which is joined. The scheduler gives each slot its counter, and the unit its settings: that is
+ * there, and what another session of this user counts already, which is joined. The scheduler gives each slot its counter, and the unit its settings: that is
  * its claim (unc_units_claim). What was found in each register gets an entry in the journal of the node
  * before anything is written, so that whoever comes after a process that was killed can restore it.
  * Then the registers are written in the order that the tables tell, and read back; each unit has to
