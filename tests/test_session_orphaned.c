@@ -595,6 +595,35 @@ static void test_not_noted(void)
 	fake_free(&root);
 }
 
+/* Where the journal has no room nothing is programmed, and nothing of the start stays in it. */
+static void test_no_room(void)
+{
+	struct heard heard;
+	struct unc_platform *p = hearing(SNB, &heard);
+	struct unc_journal_entry e = {.key = {.space = UNC_SPACE_MMIO}};
+	struct unc_session *s = session(p, 0);
+	uint16_t last = 0;
+
+	add(s, "cbo0.TOR_INSERTS:MISS_OPCODE:opc=0x182:socket=0");
+	for (uint16_t n = 0; n != UNC_JOURNAL_NONE; n = unc_journal_add(p->journal, &e)) {
+		last = n;
+		e.key.address++;
+	}
+	/* It needs a place each for unit control, a control, a filter, and a clock for a moment. */
+	for (int places = 0; places < 4; places++) {
+		struct snapshot before = snapshot(p);
+
+		CHECK_NUMBER(unc_session_start(s), UNC_ERR_BUSY);
+		CHECK_TEXT(unc_session_error(s), "the journal has no room for more registers");
+		CHECK_RESTORED(p, before);
+		unc_journal_clear(p->journal, (uint16_t)(last - places));
+	}
+	CHECK_NUMBER(unc_session_start(s), 0);
+	CHECK_NUMBER(held_registers(p), last + 1 - 4 + 3);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
 /* Nor does one that goes on without take what others count by for what is left. */
 static void test_full_beside(void)
 {
@@ -681,6 +710,7 @@ int main(void)
 		{"one that was forked", test_forked},
 		{"no journal", test_unprotected},
 		{"what cannot be noted", test_not_noted},
+		{"a journal without room", test_no_room},
 		{"the same beside one that runs", test_full_beside},
 		{"unit control that cannot be restored", test_unit_unrestored},
 		{"somebody who comes between look and write", test_came_between},

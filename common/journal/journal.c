@@ -85,7 +85,7 @@ static void close_descriptors(struct unc_journal *j)
 
 static void index_entries(struct unc_journal *j);
 
-/* What others count by is not known any more: it must not be taken for what is left. */
+/* Entries of others are not known any more: they must not be taken for what is left. */
 static void forget_others(struct unc_journal *j)
 {
 	for (uint16_t i = 0; i < j->book->n; i++)
@@ -128,7 +128,7 @@ static void at_fork(void)
 struct unc_journal *unc_journal_new(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	/* What is never used takes no memory. */
+	/* Pages that are never used take no memory. */
 	struct unc_journal *j = mmap(NULL, sizeof(*j), PROT_READ | PROT_WRITE,
 				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
@@ -171,7 +171,7 @@ const char *unc_journal_reason(const struct unc_journal *j)
 
 /* ---- files */
 
-/* Of the file of a user, or (NULL) of the node. why NULL: as errno says. */
+/* A failure about the file of a user, or (NULL) of the node. why NULL: as errno says. */
 static int fail(const struct unc_journal *j, const struct book *b, int code, const char *why,
 		struct unc_error *err)
 {
@@ -219,8 +219,7 @@ static int open_file(struct unc_journal *j, const struct book *b, const char *re
 	if (S_ISREG(st.st_mode) && st.st_nlink < 2 &&
 	    (!b || (st.st_uid == b->user && !(st.st_mode & (S_IWGRP | S_IWOTH)))))
 		return 0;
-	close(*fd);
-	*fd = -1;
+	close_fd(fd);
 	return fail(j, b, UNC_ERR_DENIED,
 		    "not a file with one name that nobody but its user may write: remove it", err);
 }
@@ -247,7 +246,7 @@ static int put(const struct unc_journal *j, const struct book *b, const void *fr
 static const char broken[] =
 	"of another version of the library, or broken: remove it when nobody measures";
 
-/* One that is empty, or of an earlier boot, is as good as new: n is 0 then. */
+/* A file that is empty, or of an earlier boot, is as good as new: n is 0 then. */
 static int read_head(const struct unc_journal *j, const struct book *b, struct head *h, size_t size,
 		     struct unc_error *err)
 {
@@ -262,7 +261,7 @@ static int read_head(const struct unc_journal *j, const struct book *b, struct h
 	return 0;
 }
 
-/* Into `to`; *n. */
+/* Reads the entries of a user into `to`, *n of them. */
 static int read_book(const struct unc_journal *j, const struct book *b,
 		     struct unc_journal_entry *to, uint16_t *n, struct unc_error *err)
 {
@@ -419,7 +418,7 @@ void unc_journal_clear(struct unc_journal *j, uint16_t i)
 	unc_journal_drop(j, i);
 }
 
-/* What a broken file does not tell, locks do. */
+/* Locks tell of places that are in use, too: the file may have been broken. */
 uint16_t unc_journal_add(struct unc_journal *j, const struct unc_journal_entry *entry)
 {
 	struct book *b = j->book;
@@ -545,6 +544,7 @@ int unc_journal_open(struct unc_journal *j, const char *dir, bool make)
 	if (j->in_use ||
 	    (j->folder >= 0 && !is_gone(j->node) && !is_gone(own->file) && !is_gone(own->locks)))
 		return 0;
+	pthread_mutex_lock(&all_lock);
 	close_files(j);
 	unc_error_clear(&j->reason);
 	own->n = 0;

@@ -238,12 +238,15 @@ static uint16_t *next_place(struct unc_claim *u, uint16_t *last, struct unc_sett
 	return *setting ? &(*setting)->place : NULL;
 }
 
+static bool is_last(const struct unc_units *s, const uint16_t *place)
+{
+	return *place != UNC_JOURNAL_NONE && unc_journal_last(s->platform->journal, *place);
+}
+
 static void end_place(struct unc_units *s, uint16_t *place, bool stays)
 {
-	if (*place != UNC_JOURNAL_NONE && stays)
-		unc_journal_drop(s->platform->journal, *place);
-	else if (*place != UNC_JOURNAL_NONE)
-		unc_journal_clear(s->platform->journal, *place);
+	if (*place != UNC_JOURNAL_NONE)
+		(stays ? unc_journal_drop : unc_journal_clear)(s->platform->journal, *place);
 	*place = UNC_JOURNAL_NONE;
 }
 
@@ -267,7 +270,7 @@ int unc_units_note(struct unc_units *s, size_t first, struct unc_error *err)
 			if (rc == 0 && one)
 				one->state = UNC_NOTED;
 			if (rc < 0)
-				end_place(s, p, !unc_journal_last(s->platform->journal, *p));
+				end_place(s, p, !is_last(s, p));
 		}
 	return rc;
 }
@@ -329,8 +332,7 @@ void unc_units_settle(struct unc_units *s, size_t first)
 
 	for (size_t i = first; i < s->n_claims; i++)
 		for (uint16_t *p = NULL; (p = next_place(&s->claim[i], p, &one));) {
-			bool last = *p != UNC_JOURNAL_NONE &&
-				    unc_journal_last(s->platform->journal, *p);
+			bool last = is_last(s, p);
 
 			*(one ? &one->shared : &s->claim[i].shared) = !last;
 			if (!one || one->state == UNC_NOT_OURS)
