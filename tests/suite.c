@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static const char *skipped;
 
@@ -117,4 +118,24 @@ int suite_run(const char *suite, const struct suite_test *tests)
 	CU_cleanup_registry();
 	free_added();
 	return failed ? 1 : 0;
+}
+
+pid_t suite_process(bool (*does)(const void *user), const void *user)
+{
+	int ready[2];
+	pid_t pid = -1;
+	char byte = 0;
+
+	fflush(stdout);
+	CU_ASSERT_FATAL(pipe(ready) == 0 && (pid = fork()) >= 0);
+	if (pid == 0) {
+		if (!does(user) || write(ready[1], &byte, 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	CU_ASSERT_FATAL(read(ready[0], &byte, 1) == 1);
+	close(ready[0]);
+	return pid;
 }

@@ -5,7 +5,9 @@
 
 #include <CUnit/CUnit.h>
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <string.h>
+#include <sys/types.h>
 
 /*
  * A test stands in for a function of the library or of the C library by defining it: the library is
@@ -34,6 +36,9 @@ int suite_run(const char *suite, const struct suite_test *tests);
 
 /* Called in a test: this test is skipped, and why. */
 void suite_skip(const char *why);
+
+/* Called in a test: a process that has done this, and waits to be killed. False: it could not, and the test fails. */
+pid_t suite_process(bool (*does)(const void *user), const void *user);
 
 /* Compares texts and shows both when they differ. */
 #define CHECK_TEXT(actual, expected) suite_text(__LINE__, (actual), (expected))

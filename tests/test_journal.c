@@ -261,46 +261,28 @@ static void test_any_write(void)
 	}
 }
 
-/* A process that does something, and then waits to be killed. */
-static pid_t other_process(void (*does)(struct unc_journal *))
-{
-	int ready[2];
-	pid_t pid = -1;
-	char byte = 0;
-
-	fflush(stdout);
-	CU_ASSERT_FATAL(pipe(ready) == 0 && (pid = fork()) >= 0);
-	if (pid == 0) {
-		does(opened());
-		if (write(ready[1], &byte, 1) != 1)
-			_exit(1);
-		for (;;)
-			pause();
-	}
-	close(ready[1]);
-	CU_ASSERT_FATAL(read(ready[0], &byte, 1) == 1);
-	close(ready[0]);
-	return pid;
-}
-
 static pid_t *child; /* of that process, in memory that is shared */
 
 /* It holds the lock of the node and an entry, and its child sleeps. */
-static void fork_within(struct unc_journal *j)
+static bool fork_within(const void *unused)
 {
+	struct unc_journal *j = opened();
+
+	(void)unused;
 	lock(j);
 	put_in(j, 7, 42);
 	pid_t pid = fork();
 	while (pid == 0)
 		pause();
 	*child = pid;
+	return true;
 }
 
 static void test_killed_within(void)
 {
 	fake_new(&root);
 	child = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	pid_t pid = other_process(fork_within);
+	pid_t pid = suite_process(fork_within, NULL);
 	struct unc_journal *j = opened();
 	struct unc_error err;
 	char want[100];
@@ -733,8 +715,11 @@ static void become(unsigned user)
 		_exit(1);
 }
 
-static void hold_as_user(struct unc_journal *j)
+static bool hold_as_user(const void *unused)
 {
+	struct unc_journal *j = opened();
+
+	(void)unused;
 	unc_journal_free(j); /* it was root's */
 	become(65534);
 	j = opened();
@@ -744,6 +729,7 @@ static void hold_as_user(struct unc_journal *j)
 	for (bits.mask = 0xf; bits.mask < 0x1000; bits.mask <<= 4)
 		unc_journal_add(j, &bits);
 	unc_journal_unlock(j);
+	return true;
 }
 
 /* Another user's entry is taken; root can tell whether somebody counts by it; nobody else can open the
@@ -761,7 +747,7 @@ static void test_users(void)
 	fake_new(&root);
 	CHECK_NUMBER(chown(root.path, 0, 65533), 0);
 	CHECK_NUMBER(chmod(root.path, 03770), 0);
-	pid_t pid = other_process(hold_as_user);
+	pid_t pid = suite_process(hold_as_user, NULL);
 	for (int lives = 1; lives >= 0; lives--) {
 		struct unc_journal *j = opened();
 		lock(j);

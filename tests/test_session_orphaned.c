@@ -394,30 +394,13 @@ static void test_untrusted(void)
 
 /* ---- other processes, on a machine of files */
 
-/* A process that counts until it is killed. */
-static pid_t other_process(const char *event)
+static bool counts(const void *event)
 {
-	int ready[2];
-	pid_t pid = -1;
-	char byte = 0;
+	static struct heard heard; /* as long as the process lives */
+	struct unc_session *s = session(of_files(&heard), 0);
+	int id;
 
-	CU_ASSERT_FATAL(pipe(ready) == 0 && (pid = fork()) >= 0);
-	if (pid == 0) {
-		struct heard heard;
-		struct unc_platform *p = of_files(&heard);
-		struct unc_session *s = session(p, 0);
-		int id;
-
-		if (unc_session_add(s, event, &id) < 0 || unc_session_start(s) < 0 ||
-		    write(ready[1], &byte, 1) != 1)
-			_exit(1);
-		for (;;)
-			pause();
-	}
-	close(ready[1]);
-	CU_ASSERT_FATAL(read(ready[0], &byte, 1) == 1);
-	close(ready[0]);
-	return pid;
+	return unc_session_add(s, event, &id) == 0 && unc_session_start(s) == 0;
 }
 
 static void end(pid_t pid)
@@ -432,7 +415,7 @@ static void test_processes(void)
 	struct heard heard;
 
 	begin(true);
-	pid_t pid = other_process(ticks);
+	pid_t pid = suite_process(counts, ticks);
 	struct unc_platform *p = of_files(&heard);
 	struct unc_session *s = session(p, 0);
 	add(s, ticks);
@@ -458,7 +441,7 @@ static void test_killed_process(void)
 	char want[256];
 
 	begin(true);
-	pid_t pid = other_process(ticks);
+	pid_t pid = suite_process(counts, ticks);
 	CU_ASSERT(file_at(CTL3 + 2) != 0);
 	end(pid);
 	struct unc_platform *p = of_files(&heard);
@@ -490,7 +473,7 @@ static void test_offline(void)
 	snprintf(text + n, sizeof(text) - (size_t)n, cpu, 1, 1);
 	fake_text(fake_path(&root, "/proc/cpuinfo"), text);
 	fake_size(fake_path(&root, "/dev/cpu/1/msr"), 0x2000);
-	end(other_process(ticks));
+	end(suite_process(counts, ticks));
 	control = (uint32_t)fake_get(fake_path(&root, "/dev/cpu/0/msr"), CTL3, 4);
 	CU_ASSERT(control != 0);
 	fake_bytes(fake_path(&root, "/dev/cpu/1/msr"), CTL3, &control, 4);
@@ -630,7 +613,7 @@ static void test_full_beside(void)
 	struct heard heard;
 
 	begin(true);
-	pid_t pid = other_process(ticks);
+	pid_t pid = suite_process(counts, ticks);
 	struct unc_platform *p = of_files(&heard);
 	struct unc_session *s = session(p, 0);
 	add(s, "pcu.CLOCKTICKS:socket=0");
