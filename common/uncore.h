@@ -890,7 +890,7 @@ enum { UNC_RELEASE_FORCE = 1 }; /* foreign counters, and what other users have l
  * programmed; units and sockets that they froze go on. With UNC_RELEASE_FORCE the controls of
  * foreign counters become 0 as well, and units that are frozen, on which nobody counts any more,
  * go on. Counters of the kernel and of sessions that run are never touched.
- * What sessions of other users have left is switched off with UNC_RELEASE_FORCE alone: what was found
+ * Counters that sessions of other users have left are switched off with UNC_RELEASE_FORCE alone: what was found
  * there is for sessions of that user to restore.
  * flags: 0 or UNC_RELEASE_FORCE. fn: called twice for each counter that is switched on: before anything
  * is done, `release` being UNC_RELEASE_FOUND (a non-zero return ends the walk, is returned, and nothing

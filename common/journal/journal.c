@@ -658,8 +658,8 @@ static void drop_gone(struct unc_journal *j)
 		}
 }
 
-/* Who waits for the lock is told who has it, and who comes whose entries there are. Nothing is lost with
- * the file of the node: each adds himself. */
+/* The file of the node tells waiting processes who has the lock, and new ones which users have entries. It
+ * can be lost without harm: each process adds its user. */
 static int take_turn(struct unc_journal *j, struct unc_error *err)
 {
 	struct head h = {0};
@@ -687,8 +687,8 @@ static int take_turn(struct unc_journal *j, struct unc_error *err)
 	return rc < 0 ? rc : read_others(j, err);
 }
 
-/* What sessions of ours count by stays, whatever has become of the file; where nobody uses it one that
- * cannot be used is made anew. */
+/* Entries by which our sessions count stay, whatever has become of the file. A broken file that nobody
+ * uses is made anew. */
 static int read_own(struct unc_journal *j, struct unc_error *err)
 {
 	struct book *b = j->book;

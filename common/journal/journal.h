@@ -84,8 +84,8 @@ const struct unc_journal_entry *unc_journal_taken(const struct unc_journal *,
 
 /* Whether anybody counts by an entry. */
 bool unc_journal_held(const struct unc_journal *, uint16_t number);
-/* What follows is in the files after unc_journal_write(), or with the end of the turn: before it nothing is
- * programmed. A new entry (pid, start, since and space are filled in), by which a session of this
+/* Changes by these calls are in the files after unc_journal_write(), or with the end of the turn: before it
+ * nothing is programmed. A new entry (pid, start, since and space are filled in), by which a session of this
  * process counts; UNC_JOURNAL_NONE: there is no room. One more session counts by an entry. It was changed. */
 uint16_t unc_journal_add(struct unc_journal *, const struct unc_journal_entry *);
 void unc_journal_join(struct unc_journal *, uint16_t number);

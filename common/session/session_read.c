@@ -197,7 +197,7 @@ static double slot_time(const struct unc_session *s, uint32_t i, const struct st
 }
 
 /* By what is multiplied that was counted in a time of its own, of the time that a value is about.
- * What differs by less than a thousandth stays as it was counted, but where counting was interrupted, or
+ * A count whose time differs by less than a thousandth stays as it is, but where counting was interrupted, or
  * began in it (`again`). */
 static double scale_of(const struct unc_spell *spell, bool again, const struct stretch *of)
 {

@@ -37,8 +37,8 @@ static bool sets_filter(const struct unc_instance *u, const struct unc_code *cod
 	return false;
 }
 
-/* Whose counter is in the way of an event that needs a filter beside a foreign program, or is of another
- * kind than what somebody else counts there; -1: nobody's. */
+/* The counter of somebody else that is in the way: the event needs a filter beside it, or is of another kind
+ * than what it counts; -1: none is. */
 static int in_the_way(const struct unc_instance *u, const struct unc_code *code,
 		      const struct unc_occupancy *o, const struct unc_plan *found)
 {
