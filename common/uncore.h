@@ -629,7 +629,8 @@ UNC_API int unc_session_passes(const struct unc_session *);
 /*
  * Programs counters that nobody uses and begins to count; what another session counts already, of
  * this program or another, is counted once, for both. Nothing is reset, and nothing is frozen.
- * What was programmed is read back, and each unit has to show that it counts; a
+ * What was programmed is read back. For each unit type and socket one more counter counts a clock, unless
+ * an item does, so that a 0 can be told from a unit that is frozen. A
  * socket that somebody left frozen is let go where nobody counts on it, with a warning in the log.
  * What is changed is remembered and restored by unc_session_stop(). A unit that cannot be had is
  * left out, and sums are PARTIAL; where no item has a unit left, that is an error.
@@ -650,8 +651,8 @@ enum {
 	UNC_VALUE_LOST = 16, /* not VALID until its unit is taken up again: unc_session_reason() */
 	/* Not VALID yet: a pass that it needs has not had its turn, or next to nothing of it. */
 	UNC_VALUE_WAITS = 32,
-	/* For a while since start or reset nothing has shown whether a unit counts, or a clock of
-	 * its socket has counted too little: somebody may have frozen it. unc_session_reason() */
+	/* For a while since start or reset nothing has shown whether a unit counts: somebody may
+	 * have frozen it. unc_session_reason() */
 	UNC_VALUE_UNPROVEN = 64,
 	/* Its counters were not read at one time, where the time since start or reset began or
 	 * ends: over more than 1 % of it, `late`. The same of its last interval. */
@@ -689,19 +690,26 @@ struct unc_value {
  * What is behind the last item is left as it is. A ratio with
  * denominator 0 is not VALID. What was counted by a counter that somebody else has taken, cleared
  * or frozen in the meantime, or that cannot be read, is left out: a sum over other units is
- * PARTIAL, and without one the value is not VALID, and unc_session_reason() tells why. At the end
- * of a read, and where passes change, it is tried to take up again what was lost: a second after,
+ * PARTIAL, and without one the value is not VALID, and unc_session_reason() tells why. A thread of the
+ * library tries to take up again what was lost, with all that counts on its unit: a second after,
  * then after twice the time each, at most 64 s. What is taken up counts anew, scaled to all of the
  * time, and has no value where it was measured for less than 5 % of that.
- * Where a counter makes an impossible step that is seen at once. Whether controls are still ours is
- * looked at where a counter has counted an eighth more or less in its time than at the read before,
- * if that was 1 ms ago; else in turn, so that none was looked at more than a second, or one read,
- * ago. Whether units count is asked every 50 ms at most, where none of their counters has moved, or
- * not as fast as before. Both are asked of all at a change of the pass and at the end. Works on a
+ * Where a counter makes an impossible step that is seen at once. Controls that were compared more than a
+ * second ago are compared before a value is given, and all of them at a change of the pass and at the
+ * stop. Where one has changed, what was counted since the comparison before is not in the total; reads in
+ * between, less than a second apart, had it. A set of counters of which none has moved asks a clock. Works on a
  * running session; on a stopped one it gives the final values again.
  * Errors: UNC_ERR_STATE not started; UNC_ERR_IO no counter could be read; UNC_ERR_INVALID size.
  */
 UNC_API int unc_session_read(struct unc_session *, struct unc_value *values, size_t n, size_t size);
+
+/*
+ * Reads all counters, and fills counts[0 .. n-1] with what the items have counted since start or reset, in the
+ * order of adding: the `count` of unc_session_read(), for less. No interval ends. n may be less than the number
+ * of items. Returns 0; or 1, where it is not so simple: an item is a metric, or a value is not VALID, or carries
+ * a mark. Then counts[] means nothing, and unc_session_read() tells. Errors: as unc_session_read().
+ */
+UNC_API int unc_session_counts(struct unc_session *, uint64_t *counts, size_t n);
 
 /*
  * Why the last value of item `id` is not VALID, or is UNPROVEN, INTERVAL_LATE or LATE, the first of
@@ -754,7 +762,7 @@ UNC_API int unc_session_time(struct unc_session *, double *since_start, double *
  * took): programming has 5 % of the time, and where it takes long, a round is longer than `ms` and
  * not every value FRESH. Sessions of the platform that want the same in the same order turn
  * together, at the pace of the fastest. With one pass there is nothing to be done. 0: no more
- * turns, also where it runs: what is counted then goes on, and unc_session_rotate() works. A value
+ * turns, also where it runs: what is counted then goes on. A value
  * has no meaning (UNC_VALUE_WAITS) before each pass that it needs has had a turn, and no interval
  * ends with a moment of one. Nor has one that was measured less than 5 % of the time that its turns
  * promise (unc_session_reason() tells), over all or of its interval. A unit that cannot be had in a
@@ -764,18 +772,6 @@ UNC_API int unc_session_time(struct unc_session *, double *since_start, double *
  * Errors: UNC_ERR_STATE the session is running, and its passes do not take turns yet.
  */
 UNC_API int unc_session_turns(struct unc_session *, unsigned ms);
-
-/*
- * Moves a rotating session on to its next pass. What always fits goes on, and so does what both
- * passes count, where it can; counters that are left count events of other passes. Does nothing
- * with one pass. It ends no interval: that does unc_session_read(), so that a program may rotate
- * through all passes before it reads, or read before each step.
- * What cannot be restored is told to the log, and a unit that cannot be had is left out.
- * Errors: UNC_ERR_STATE not running, or unc_session_turns() does it; those of unc_session_start()
- * but for single units. After one the session is stopped, but where memory ran out before anything
- * was done: then it goes on as it was.
- */
-UNC_API int unc_session_rotate(struct unc_session *);
 
 /* Sets all totals to 0 (the hardware counters go on; what is lost stays lost). Errors:
  * UNC_ERR_STATE not started; UNC_ERR_IO no counter could be read. */

@@ -275,21 +275,40 @@ static int set_value(struct control *control, int item)
 	return PAPI_OK;
 }
 
+/* 1: these are no plain counts, or there is something to be told of them. */
+static int read_counts(struct control *control)
+{
+	int i, simple = 1, rc;
+
+	for (i = 0; i < control->count && simple; i++)
+		simple = !control->items[i].lost;
+	rc = simple ? intel_uncore.session_counts(control->session, control->counts,
+						  (size_t)control->count)
+		    : 1;
+	for (i = 0; i < control->count && rc == 0; i++)
+		control->values[control->items[i].position] = (long long)control->counts[i];
+	return rc;
+}
+
 static int read_values(hwd_context_t *ctx, hwd_control_state_t *ctl, long long **values, int flags)
 {
 	struct control *control = ctl;
-	int error = intel_uncore.session_read(control->session, control->read,
-					      (size_t)control->count, sizeof(control->read[0])),
-	    i, papi_errno = intel_uncore_fail_session(control, error);
+	int error = read_counts(control), i, papi_errno;
 
 	(void)ctx;
 	(void)flags;
+	*values = control->values;
+	if (error == 0)
+		return PAPI_OK;
+	if (error > 0)
+		error = intel_uncore.session_read(control->session, control->read,
+						  (size_t)control->count, sizeof(control->read[0]));
+	papi_errno = intel_uncore_fail_session(control, error);
 	control->lost |= papi_errno != PAPI_OK;
 	if (error == UNC_ERR_BUSY) /* a pass found no counter */
 		papi_errno = PAPI_ECLOST;
 	for (i = 0; i < control->count && papi_errno == PAPI_OK; i++)
 		papi_errno = set_value(control, i);
-	*values = control->values;
 	return papi_errno;
 }
 

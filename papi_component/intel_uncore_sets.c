@@ -29,9 +29,11 @@ static void close_control(struct control *control)
 	control->session = NULL;
 	papi_free(control->items);
 	papi_free(control->read);
+	papi_free(control->counts);
 	papi_free(control->values);
 	control->items = NULL;
 	control->read = NULL;
+	control->counts = NULL;
 	control->values = NULL;
 	control->count = control->room = 0;
 	if (ours)
@@ -102,6 +104,7 @@ static int make_room(struct control *control, int count)
 	int room = control->room ? 2 * control->room : 8;
 	long long *values;
 	struct unc_value *read;
+	uint64_t *counts;
 	struct item *items;
 
 	if (count <= control->room)
@@ -111,9 +114,11 @@ static int make_room(struct control *control, int count)
 	control->items = items ? items : control->items;
 	read = papi_realloc(control->read, (size_t)room * sizeof(*read));
 	control->read = read ? read : control->read;
+	counts = papi_realloc(control->counts, (size_t)room * sizeof(*counts));
+	control->counts = counts ? counts : control->counts;
 	values = papi_realloc(control->values, (size_t)room * sizeof(*values));
 	control->values = values ? values : control->values;
-	if (!items || !read || !values)
+	if (!items || !read || !counts || !values)
 		return PAPI_ENOMEM;
 	control->room = room;
 	return PAPI_OK;

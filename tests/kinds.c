@@ -173,27 +173,20 @@ static void put_once(struct unc_buf *b, const struct unc_table *t, const struct 
 	unc_put(b, "%s", once ? "yes" : "no");
 }
 
-/* Clocks tell whether a unit counts: on a counter of its own or any; alike others; steady; stopped by an event. */
+/* Clocks tell whether a unit counts: on a counter of its own or any; stopped by an event. */
 static void put_clocks(struct unc_buf *b, const struct unc_table *t, const struct unc_tbl_type *y)
 {
-	bool own = false, any = false, steady = false, stops = false;
-	unsigned alike = 0;
+	bool own = false, any = false, stops = false;
 
 	for (unsigned i = y->events.first; i < (unsigned)(y->events.first + y->events.n); i++) {
 		const struct unc_tbl_event *e = &t->event[i];
 
 		own |= e->clock && e->counter != UNC_NONE;
 		any |= e->clock && e->counter == UNC_NONE;
-		steady |= e->steady != 0;
 		stops |= e->stops != 0;
-		alike |= 1u << e->alike;
 	}
-	unc_put(b, "%s%s%s%s%s%s", own || any ? "yes" : "no", own ? ", fixed" : "",
-		any ? ", programmed" : "",
-		alike >> UNC_ALIKE_UCLK & 1    ? ", UCLK"
-		: alike >> UNC_ALIKE_UNITS & 1 ? ", alike"
-					       : "",
-		steady ? ", steady" : "", stops ? ", stopped" : "");
+	unc_put(b, "%s%s%s%s", own || any ? "yes" : "no", own ? ", fixed" : "",
+		any ? ", programmed" : "", stops ? ", stopped" : "");
 }
 
 static void put_cpus(struct unc_buf *b, const struct unc_table *t, const struct unc_tbl_type *y)
@@ -228,7 +221,8 @@ static const struct property {
 	put_fn *put;
 	const char *words; /* members of the table's rows, constants */
 } properties[] = {
-	{"in", OF_KIND, put_spaces, "parts space UNC_SPACE_MSR UNC_SPACE_PCI UNC_SPACE_MMIO"},
+	{"in", OF_KIND, put_spaces,
+	 "parts space UNC_SPACE_MSR UNC_SPACE_PCI UNC_SPACE_MMIO UNC_SPACE_PERF"},
 	{"counters", OF_KIND, put_counters, "n_counters width"},
 	{"others", OF_KIND, put_fixed, "counters ctl ctr UNC_ROLE_FIXED_CTL"},
 	{"number of the first", BY_ITSELF, put_first, "first number"},
@@ -247,7 +241,7 @@ static const struct property {
 	 "fields part busy UNC_ROLE_OTHER UNC_REG_W1C UNC_REG_FROZEN"},
 	{"shared registers", OF_KIND, put_shared, "regs"},
 	{"once", BY_ITSELF, put_once, "UNC_FIELD_ONCE"},
-	{"clocks", BY_ITSELF, put_clocks, "clock alike steady stops counter UNC_ALIKE_UCLK"},
+	{"clocks", BY_ITSELF, put_clocks, "clock stops counter"},
 	{"of each CPU", OF_KIND, put_cpus, "cpus share"},
 	{"kernel", BY_ITSELF, put_kernel, "kernel config unavailable"},
 	{"words of a sentence", NONE, NULL, "name title"},
@@ -310,8 +304,6 @@ uint64_t kinds_shape(const struct unc_table *t, const struct unc_encoding *e)
 			   event->lane != 0,
 			   event->set,
 			   event->clock,
-			   event->alike,
-			   event->steady,
 			   event->stops,
 			   has_more(t, type, e->ctl)};
 	uint64_t hash;
@@ -674,9 +666,9 @@ static void add_members(struct words *w, const char *header, const char *row)
 /* What a source names of them, as members, and of constants of the tables. */
 static void add_named(struct words *named, char *text, const struct words *members)
 {
-	static const char *const constants[] = {"UNC_REG_",   "UNC_FIELD_",  "UNC_STEP_",
-						"UNC_SPACE_", "UNC_ROLE_",   "UNC_IS_",
-						"UNC_ALIKE_", "UNC_FREEZES_"};
+	static const char *const constants[] = {"UNC_REG_",    "UNC_FIELD_", "UNC_STEP_",
+						"UNC_SPACE_",  "UNC_ROLE_",  "UNC_IS_",
+						"UNC_FREEZES_"};
 	char word[48];
 
 	for (char *at = text, *end; (end = next_word(&at, word)); at = end) {

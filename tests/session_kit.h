@@ -12,7 +12,7 @@
 #include "sim/sim.h"
 #include "suite.h"
 #include "units/inside.h"
-#include "units/occupancy.h"
+#include "units/look.h"
 
 #define SNB "sandybridge-ep,clock=step"
 #define EMR "emerald-rapids,clock=step"
@@ -57,6 +57,12 @@ static inline void start(struct unc_session *s)
 	CU_ASSERT_FATAL(rc == 0);
 }
 
+/* The running pass ends, and the next begins. */
+static inline int turn_pass(struct unc_session *s)
+{
+	return s->n_passes > 1 ? unc_run_turn(s->run, &s->error) : 0;
+}
+
 enum { MAX_ITEMS = 32 };
 
 static inline struct unc_value value_of(struct unc_session *s, int id)
@@ -78,9 +84,28 @@ static inline uint64_t count_of(struct unc_session *s, int id)
 	return v.count;
 }
 
-static inline void step(struct unc_platform *p, uint64_t ns)
+static inline void step_alone(struct unc_platform *p, uint64_t ns)
 {
 	unc_sim_step(unc_machine_sim(p->machine), ns);
+}
+
+/* And what is due then is done, as the thread of the library does it where time passes by itself. */
+static inline void step(struct unc_platform *p, uint64_t ns)
+{
+	step_alone(p, ns);
+	for (struct unc_run *run = p->runs.first; run; run = run->next)
+		unc_run_see_to(run);
+}
+
+/* The set of a unit that counts now; else the first that is wanted there; NULL: there is none. */
+static inline struct unc_set *set_of(struct unc_session *s, const struct unc_instance *u)
+{
+	struct unc_set *found = NULL;
+
+	for (size_t i = s->run->n_sets; i-- > 0;)
+		if (s->run->set[i].unit == u && (!found || unc_set_is_due(s->run, &s->run->set[i])))
+			found = &s->run->set[i];
+	return found;
 }
 
 /* A counter shows whole counts only: n counters together may be up to n short. */
@@ -265,15 +290,13 @@ static inline void check_restored(int line, struct unc_platform *p, struct snaps
 static inline unsigned counting(struct unc_platform *p)
 {
 	const struct unc_table *t = p->table;
-	const struct unc_units units = {.platform = p};
 	unsigned n = 0;
 
 	for (size_t i = 0; i < p->instances.n; i++) {
 		const struct unc_instance *u = &p->instances.unit[i];
 		struct unc_plan plan = {0};
 
-		if (!u->direct ||
-		    unc_occupancy_look(&units, u, UNC_LOOK_CONTROLS, NULL, 0, &plan, NULL) < 0 ||
+		if (!u->direct || unc_look_at(t, u, UNC_LOOK_CONTROLS, NULL, &plan, NULL) < 0 ||
 		    unc_access_prepare(p->access, plan.op, plan.n, NULL) < 0)
 			continue;
 		unc_access_run(p->access, plan.op, plan.n);

@@ -66,23 +66,25 @@ static const char *release(struct unc_platform *p, unsigned flags, int *rc)
 	return t.text;
 }
 
-/* ---- sessions: Intel 327043-001, CAS_COUNT has code 4, RD is umask 3; en is bit 22 */
+/* ---- sessions: Intel 327043-001, CAS_COUNT has code 4, RD is umask 3, WR 12; en is bit 22 */
 
 static void test_sessions(void)
 {
 	struct unc_platform *p = machine(SNB);
 	struct unc_session *a = session(p, 0), *b = session(p, 0);
 	struct told t = {.shown = 0};
-	char kept[256];
+	char kept[512];
 	int rc;
 
 	CHECK_TEXT(walk(p), "");
 	add(a, "imc0.CAS_COUNT:RD:socket=0");
 	add(b, "imc0.CAS_COUNT:RD:socket=0");
-	add(b, "imc0.DCLK:socket=0");
+	add(b, "imc0.CAS_COUNT:WR:socket=0");
 	start(a);
 	start(b);
-	CHECK_TEXT(walk(p), "libuncore imc0 3 0x400304 imc.CAS_COUNT:RD\n"
+	/* DCLK: the clock of both */
+	CHECK_TEXT(walk(p), "libuncore imc0 2 0x400c04 imc.CAS_COUNT:WR\n"
+			    "libuncore imc0 3 0x400304 imc.CAS_COUNT:RD\n"
 			    "libuncore imc0 FIXED 0x400000 imc.DCLK\n");
 	CHECK_NUMBER(unc_counters_walk(p, take, &t), 0);
 	CHECK_NUMBER(t.pid, getpid());
@@ -94,8 +96,9 @@ static void test_sessions(void)
 
 	unc_session_stop(b);
 	snprintf(kept, sizeof(kept),
-		 "libuncore imc0 3 0x400304 imc.CAS_COUNT:RD: kept: pid %d (%s) counts with it\n",
-		 getpid(), "test_counters");
+		 "libuncore imc0 3 0x400304 imc.CAS_COUNT:RD: kept: pid %d (%s) counts with it\n"
+		 "libuncore imc0 FIXED 0x400000 imc.DCLK: kept: pid %d (%s) counts with it\n",
+		 getpid(), "test_counters", getpid(), "test_counters");
 	CHECK_TEXT(release(p, UNC_RELEASE_FORCE, &rc), kept);
 	CHECK_NUMBER(rc, 0);
 	step(p, ms);
@@ -108,6 +111,7 @@ static void test_sessions(void)
 	unc_platform_close(p);
 }
 
+/* An event, and the clock that shows whether its unit counts. */
 static void test_orphaned(void)
 {
 	struct unc_platform *p = machine(SNB);
@@ -117,12 +121,18 @@ static void test_orphaned(void)
 
 	add(s, "imc0.CAS_COUNT:RD:socket=0");
 	start(s);
-	unc_units_abandon(&s->units);
-	CHECK_TEXT(walk(p), "orphaned imc0 3 0x400304 imc.CAS_COUNT:RD\n");
+	unc_run_unwatch(s->run);
+	pthread_mutex_lock(&s->run->lock);
+	CHECK_NUMBER(unc_run_end(s->run, UNC_GIVES_UP, NULL), 0);
+	s->state = UNC_STOPPED;
+	CHECK_TEXT(walk(p), "orphaned imc0 3 0x400304 imc.CAS_COUNT:RD\n"
+			    "orphaned imc0 FIXED 0x400000 imc.DCLK\n");
 	/* Who does not want it when it is shown keeps it. */
 	CHECK_NUMBER(unc_counters_release(p, 0, take_result, &t), 7);
-	CHECK_TEXT(walk(p), "orphaned imc0 3 0x400304 imc.CAS_COUNT:RD\n");
-	CHECK_TEXT(release(p, 0, &rc), "orphaned imc0 3 0x400304 imc.CAS_COUNT:RD: released\n");
+	CHECK_TEXT(walk(p), "orphaned imc0 3 0x400304 imc.CAS_COUNT:RD\n"
+			    "orphaned imc0 FIXED 0x400000 imc.DCLK\n");
+	CHECK_TEXT(release(p, 0, &rc), "orphaned imc0 3 0x400304 imc.CAS_COUNT:RD: released\n"
+				       "orphaned imc0 FIXED 0x400000 imc.DCLK: released\n");
 	CHECK_NUMBER(rc, 0);
 	CHECK_NUMBER(held_registers(p), 0);
 	CHECK_TEXT(walk(p), "");

@@ -107,7 +107,7 @@ static void count_group(struct unc_platform *p, const struct unc_group *g, const
 				       v[i].flags, unc_session_reason(s, (int)i));
 			CHECK_NUMBER(v[i].flags & marks, 0);
 		}
-		CHECK_NUMBER(unc_session_rotate(s), 0);
+		CHECK_NUMBER(turn_pass(s), 0);
 	}
 	unc_session_free(s);
 }

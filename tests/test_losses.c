@@ -17,7 +17,7 @@
 /* For proofs that a unit counts, time passes while the library waits. */
 #define SIM "%s,clock=wait%s"
 
-enum { MAX_EVENTS = 12, MAX_UNITS = 512, TICK_MS = 500, BACK_TICKS = 20, MAX_OTHERS = 16 };
+enum { MAX_EVENTS = 12, MAX_UNITS = 512, TICK_MS = 1000, BACK_TICKS = 20, MAX_OTHERS = 16 };
 
 /* An event of a type, and what each unit of it counts in a second. */
 struct known {
@@ -284,21 +284,21 @@ static void check_set(struct trial *t, unsigned at, const struct unc_value *v, b
 
 static void rotate(struct trial *t)
 {
-	int rc = unc_session_rotate(t->s);
+	int rc = turn_pass(t->s);
 
 	if (rc < 0)
 		wrong(t, "rotate: %s", unc_session_error(t->s));
 }
 
-/* Half a second, each pass an equal part of it. */
+/* A second for each pass: controls are compared in a read if that was a second ago. */
 static void tick(struct trial *t)
 {
 	if (t->turns) {
-		let_time_pass(t->k->p, t->s, 4 * TICK_MS);
+		let_time_pass(t->k->p, t->s, 2 * TICK_MS);
 		return;
 	}
 	for (unsigned i = 0; i < t->passes; i++) {
-		step(t->k->p, TICK_MS * ms / t->passes);
+		step(t->k->p, TICK_MS * ms);
 		if (t->passes > 1)
 			rotate(t);
 	}
@@ -628,15 +628,34 @@ static bool started(struct trial *t)
 	return rc == 0;
 }
 
+/* Whether a unit that is frozen alone is told by nothing but that it stands for a second: neither by its
+ * unit control, nor by a clock. */
+static bool hides(const struct kind *k, const struct cause *cause)
+{
+	const struct unc_table *t = k->p->table;
+	const struct unc_range *events = &k->row->events;
+
+	for (uint32_t i = events->first; i < events->first + events->n; i++)
+		if (t->event[i].clock)
+			return false;
+	return cause->come == freeze && t->reg[k->row->unit_ctl].flags & UNC_REG_WO;
+}
+
 /* The cause comes, the unit is lost; the cause goes, the unit comes back. False: it cannot come. */
 static bool lose(struct trial *t, const struct cause *cause, enum moment moment)
 {
 	const struct unc_instance *u = t->k->unit[t->bad];
+	struct unc_value v[MAX_ITEMS];
 	bool comes;
 
 	if (moment != START && (!started(t) || !count(t, WHOLE) || !count(t, WHOLE)))
 		return true;
 	comes = t->came = cause->come(t->k, u);
+	if (comes && moment == RUN &&
+	    hides(t->k, cause)) { /* it may have counted in some of this */
+		tick(t);
+		look(t, v);
+	}
 	if (comes && (moment != START || started(t)))
 		for (int i = 0; i < 3; i++)
 			count(t, cause->loses & (int)moment ? LOST : EITHER);
@@ -857,8 +876,8 @@ static unsigned tries(struct trial *t, unsigned reads, unsigned *longest)
 	unsigned n = 0, last = 0;
 
 	for (unsigned i = 0; i < reads && !t->failed; i++) {
-		step(t->k->p, 100 * ms);
 		losing.prepared = 0;
+		step(t->k->p, 100 * ms);
 		if (!look(t, v) || !losing.prepared)
 			continue;
 		*longest = n && i - last > *longest ? i - last : *longest;

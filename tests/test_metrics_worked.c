@@ -284,7 +284,7 @@ static double measure(struct unc_platform *p, const char *what, bool metric)
 		struct unc_value all[MAX_ITEMS];
 
 		if (i)
-			CU_ASSERT(unc_session_rotate(s) == 0);
+			CU_ASSERT(turn_pass(s) == 0);
 		step(p, 100 * ms);
 		CU_ASSERT(unc_session_read(s, all, MAX_ITEMS, sizeof(*all)) == 0);
 		v = all[id];

@@ -14,7 +14,7 @@ struct span {
 	uint8_t first, last, set;
 };
 
-static int set_of(const struct span *spans, size_t n, uint64_t control)
+static int lane_set_of(const struct span *spans, size_t n, uint64_t control)
 {
 	unsigned es = control >> 8 & 0xff;
 
@@ -31,7 +31,7 @@ static int l1d_set(uint64_t control)
 					    {0xca, 0xca, 2}, {0xcd, 0xcf, 3}, {0xd0, 0xd2, 4},
 					    {0xd8, 0xd9, 6}};
 
-	return set_of(spans, sizeof(spans) / sizeof(spans[0]), control);
+	return lane_set_of(spans, sizeof(spans) / sizeof(spans[0]), control);
 }
 
 /* Tables 4-21 to 4-29. */
@@ -41,7 +41,7 @@ static int l2d_set(uint64_t control)
 					    {0xe8, 0xe9, 3}, {0xea, 0xeb, 4}, {0xec, 0xed, 5},
 					    {0xef, 0xef, 6}, {0xf0, 0xf1, 7}, {0xf2, 0xf3, 8}};
 
-	return set_of(spans, sizeof(spans) / sizeof(spans[0]), control);
+	return lane_set_of(spans, sizeof(spans) / sizeof(spans[0]), control);
 }
 
 /* Only on counters 4 to 9: codes of 8x, 9x, ax, bx, ex, fx; and what may happen in the background
@@ -316,7 +316,7 @@ static void passes(void)
 	for (int i = 0; i < 4; i++) {
 		step(p, 100 * ms);
 		count_of(s, 0);
-		CU_ASSERT_EQUAL(unc_session_rotate(s), 0);
+		CU_ASSERT_EQUAL(turn_pass(s), 0);
 	}
 	for (int i = 0; i < 5; i++) {
 		struct unc_value v = value_of(s, i);

@@ -359,7 +359,7 @@ static void one_thread_a_core(void)
 			p->topology.socket[i].cores = (int)(4 / threads);
 		for (unsigned i = 0; i < 3; i++) {
 			add(s, rows[i].event);
-			CHECK_NUMBER(s->measure[i].n_slots,
+			CHECK_NUMBER(s->measure[i].n_wants,
 				     threads == 2 ? rows[i].with : rows[i].without);
 		}
 		unc_session_free(s);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The scheduler on made-up events: which sets fit, what a conflict names; what a plan restores. */
 #include "built.h"
-#include "units/claim.h"
-#include "encode/schedule.h"
+#include "units/held.h"
+#include "units/held.h"
 #include "suite.h"
 #include "tables/table.h"
 
@@ -258,15 +258,16 @@ static void restores_ours_only(void)
 	const struct unc_table *t = snb();
 	struct unc_error err = {0};
 	struct unc_instance imc;
-	struct unc_plan plan;
+	struct unc_plan plan = {0};
 	size_t n = 0;
 
 	unc_instance_nominal(t, unc_find_type(t, "imc"), 0, &imc);
 	struct unc_setting control = {
 		.reg = t->type[imc.type].first_ctl, .value = 0x400304, .restore = 0xffbfffff};
-	struct unc_claim unit = {.instance = &imc, .control = &control, .n_controls = 1};
+	struct unc_held held = {.setting = &control, .n_controls = 1};
+	struct unc_set set = {.unit = &imc, .held = &held};
 
-	CHECK_NUMBER(unc_plan_steps(t, &unit, 1, UNC_STOP, &plan, &err), 0);
+	CHECK_NUMBER(unc_plan_steps(t, &set, UNC_STOP, &plan, &err), 0);
 	for (size_t i = 0; i < plan.n; i++)
 		if (plan.tag[i].reg == control.reg) {
 			CHECK_NUMBER(plan.op[i].value, 0xff84ffff);
@@ -282,14 +283,16 @@ static void lets_ours_go(void)
 	const struct unc_table *t = snb();
 	struct unc_error err = {0};
 	struct unc_instance cbo[2];
-	struct unc_plan plan;
+	struct unc_plan plan = {0};
 
 	unc_instance_nominal(t, unc_find_type(t, "cbo"), 0, &cbo[0]);
 	unc_instance_nominal(t, unc_find_type(t, "cbo"), 1, &cbo[1]);
-	struct unc_claim unit[] = {{.instance = &cbo[0], .n_controls = 1, .company = UNC_SHARED},
-				   {.instance = &cbo[1], .n_controls = 1}};
+	struct unc_held held = {.n_controls = 1};
+	const struct unc_set set[] = {{.unit = &cbo[0], .held = &held, .shared = true},
+				      {.unit = &cbo[1], .held = &held}};
 
-	CHECK_NUMBER(unc_plan_steps(t, unit, 2, UNC_LET_GO, &plan, &err), 0);
+	for (int i = 0; i < 2; i++)
+		CHECK_NUMBER(unc_plan_steps(t, &set[i], UNC_LET_GO, &plan, &err), 0);
 	CU_ASSERT_EQUAL_FATAL(plan.n, 1);
 	CU_ASSERT(plan.tag[0].instance == &cbo[1]);
 	CHECK_NUMBER(plan.op[0].value, 0x10000);

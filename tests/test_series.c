@@ -303,7 +303,7 @@ static void test_unavailable(void)
 static void check_each(int line, struct unc_session *s, const char *text, unsigned per, int code,
 		       const char *sentence)
 {
-	size_t items = s->n_items, measures = s->n_measures, slots = s->units.n_slots, n = 4712;
+	size_t items = s->n_items, measures = s->n_measures, slots = s->n_wants, n = 4712;
 	int first = 4711, passes = unc_session_passes(s);
 	int state = (int)s->state;
 	int rc = unc_session_add_each(s, text, per, &first, &n);
@@ -314,7 +314,7 @@ static void check_each(int line, struct unc_session *s, const char *text, unsign
 	suite_number(line, n, 4712);
 	suite_number(line, s->n_items, items);
 	suite_number(line, s->n_measures, measures);
-	suite_number(line, s->units.n_slots, slots);
+	suite_number(line, s->n_wants, slots);
 	suite_number(line, (unsigned long long)unc_session_passes(s), (unsigned long long)passes);
 	suite_number(line, s->state, (unsigned)state);
 }

@@ -209,6 +209,51 @@ static void test_counts_emr(void)
 	unc_platform_close(p);
 }
 
+/* Counts alone: no interval ends, and what has a mark is for a whole read. */
+static void test_counts_alone(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *s = session(p, 0);
+	int reads = add(s, "imc.CAS_COUNT:RD"), one = add(s, "cbo1.CLOCKTICKS:socket=1");
+	const double t = 0.01, channel = (snb_read_miss + snb_stream_part) / 4;
+	uint64_t count[3] = {0, 0, 4711};
+
+	CHECK_NUMBER(unc_session_counts(s, count, 2), UNC_ERR_STATE);
+	start(s);
+	CHECK_NUMBER(unc_session_counts(s, count, 2), 1); /* of no time */
+	for (int i = 1; i < 4; i++) {
+		step(p, 10 * ms);
+		CHECK_NUMBER(unc_session_counts(s, count, 3), 0);
+		CHECK_COUNT(count[reads], 8 * channel * t * i, 8);
+		CHECK_COUNT(count[one], snb_uclk * t * i, 1);
+	}
+	CHECK_NUMBER(count[2], 4711);
+	CHECK_NUMBER(value_of(s, one).delta, count[one]);
+	step(p, 1000 * ms);
+	for (const char *const *ctl = (const char *[]){"CTL0", "CTL1", "CTL2", "CTL3", NULL}; *ctl;
+	     ctl++)
+		unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "imc", 2, 0, *ctl), 0);
+	CHECK_NUMBER(unc_session_counts(s, count, 2), 1);
+	CU_ASSERT(value_of(s, reads).flags & UNC_VALUE_PARTIAL);
+	unc_session_free(s);
+
+	s = session(p, 0);
+	one = add(s, "cbo1.CLOCKTICKS:socket=1");
+	start(s);
+	step(p, 10 * ms);
+	CHECK_NUMBER(unc_session_stop(s), 0);
+	step(p, 10 * ms);
+	CHECK_NUMBER(unc_session_counts(s, count, 1), 0);
+	CHECK_COUNT(count[0], snb_uclk * t, 1);
+	add(s, "memory_read_bytes");
+	start(s);
+	step(p, 10 * ms);
+	CHECK_NUMBER(unc_session_counts(s, count, 1), 1);
+	unc_session_free(s);
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
 /* ---- which counter */
 
 static void test_sharing(void)
@@ -218,7 +263,7 @@ static void test_sharing(void)
 	int one = add(s, "imc0.CAS_COUNT:RD:socket=0"), two = add(s, "imc0.CAS_COUNT:RD:socket=0"),
 	    wide = add(s, "imc.CAS_COUNT:RD"), metric = add(s, "memory_read_bytes");
 
-	CHECK_NUMBER(s->units.n_slots, 8); /* four channels, two sockets: one counter each */
+	CHECK_NUMBER(s->n_wants, 8); /* four channels, two sockets: one counter each */
 	start(s);
 	step(p, ms);
 	struct unc_value v[4];
@@ -234,7 +279,7 @@ static void check_add(int line, struct unc_session *s, const char *text, int cod
 		      const char *sentence)
 {
 	int id = 4711;
-	size_t items = s->n_items, measures = s->n_measures, slots = s->units.n_slots;
+	size_t items = s->n_items, measures = s->n_measures, slots = s->n_wants;
 	int rc = unc_session_add(s, text, &id);
 
 	suite_text(line, unc_error_name(rc), unc_error_name(code));
@@ -242,7 +287,7 @@ static void check_add(int line, struct unc_session *s, const char *text, int cod
 	suite_number(line, (unsigned long long)id, 4711);
 	suite_number(line, s->n_items, items);
 	suite_number(line, s->n_measures, measures);
-	suite_number(line, s->units.n_slots, slots);
+	suite_number(line, s->n_wants, slots);
 }
 
 static void test_counter_conflicts(void)
@@ -460,7 +505,7 @@ static void test_rotation(void)
 	CHECK_COUNT(v[reads].count, rate * 0.01, 8);
 	CHECK_NUMBER(v[pct].flags & VALID, 0); /* its turn is still to come */
 	CHECK_NUMBER(v[pct].count, 0);
-	CU_ASSERT(unc_session_rotate(s) == 0);
+	CU_ASSERT(turn_pass(s) == 0);
 	step(p, 30 * ms); /* passes of different length */
 	CU_ASSERT(unc_session_read(s, v, 3, sizeof(*v)) == 0);
 	CHECK_NUMBER(v[reads].flags, VALID | FRESH); /* alone on its units it is counted always */
@@ -477,7 +522,7 @@ static void test_rotation(void)
 	CU_ASSERT(unc_session_time(s, &total, &interval) == 0);
 	CHECK_NEAR(total, 0.04, 1e-9);
 	CHECK_NEAR(interval, 0.03, 1e-9);
-	CU_ASSERT(unc_session_rotate(s) == 0);
+	CU_ASSERT(turn_pass(s) == 0);
 	step(p, 10 * ms);
 	CU_ASSERT(unc_session_read(s, v, 3, sizeof(*v)) == 0);
 	CHECK_NUMBER(v[reads].flags, VALID | FRESH);
@@ -516,7 +561,7 @@ static void test_wanted_twice(void)
 		CHECK_NUMBER(v[clock].flags, UNC_VALUE_VALID | UNC_VALUE_FRESH);
 		CHECK_COUNT(v[clock].count, 2.7e9 * 0.01 * (i + 1), 1);
 		CHECK_NEAR(v[clock].share, 1, 1e-9);
-		CHECK_NUMBER(unc_session_rotate(s), 0);
+		CHECK_NUMBER(turn_pass(s), 0);
 	}
 	CHECK_NUMBER(unc_session_read(s, v, 3, sizeof(*v)), 0);
 	CU_ASSERT(v[latency].flags & UNC_VALUE_VALID);
@@ -532,10 +577,9 @@ static void test_rotation_of_one(void)
 	struct unc_session *s = session(p, UNC_SESSION_ROTATE);
 	int id = add(s, "imc.CAS_COUNT:RD");
 
-	CU_ASSERT(unc_session_rotate(s) == UNC_ERR_STATE);
 	start(s);
 	step(p, 10 * ms);
-	CU_ASSERT(unc_session_rotate(s) == 0); /* nothing happens */
+	CU_ASSERT(turn_pass(s) == 0); /* nothing happens */
 	step(p, 10 * ms);
 	CHECK_COUNT(count_of(s, id), 2 * (snb_read_miss + snb_stream_part) * 0.02, 8);
 	unc_session_free(s);
@@ -552,7 +596,7 @@ static void test_plan_after_stop(void)
 
 	start(s);
 	step(p, 10 * ms);
-	CU_ASSERT(unc_session_rotate(s) == 0);
+	CU_ASSERT(turn_pass(s) == 0);
 	step(p, 10 * ms);
 	CU_ASSERT(unc_session_stop(s) == 0);
 	CHECK_TEXT(plan_of(s, UNC_PHASE_START, false).text, before.text);
@@ -602,7 +646,7 @@ static void test_second_start(void)
 		CU_ASSERT(unc_session_time(s, &seconds, NULL) == 0);
 		CU_ASSERT(seconds == 0); /* up to the last read: there was none */
 		step(p, 10 * ms);
-		CU_ASSERT(unc_session_rotate(s) == 0);
+		CU_ASSERT(turn_pass(s) == 0);
 		step(p, 10 * ms);
 		CHECK_NEAR(value_of(s, id).share, 0.5, 1e-9);
 		CU_ASSERT(unc_session_time(s, &seconds, NULL) == 0);
@@ -625,6 +669,7 @@ int main(void)
 		{"listing only: plans, no start", test_plan_without_access},
 		{"counts of Sandy Bridge-EP", test_counts_snb},
 		{"counts of Emerald Rapids", test_counts_emr},
+		{"counts alone", test_counts_alone},
 		{"equal items share a counter", test_sharing},
 		{"conflicts of counters", test_counter_conflicts},
 		{"conflicts of filters", test_filter_conflicts},

@@ -21,11 +21,11 @@ static size_t count_for(struct unc_platform *p, const char *text, uint64_t *coun
 	struct unc_session *s = session(p, 0);
 	struct unc_value v = {0};
 	int id, rc = unc_session_add(s, text, &id);
-	size_t n = rc == 0 ? s->units.n_slots : 0;
+	size_t n = rc == 0 ? s->n_wants : 0;
 
 	if (rc == 0) {
 		start(s);
-		*by_kernel = s->units.wanted[s->units.slot[0].instance].by == &unc_driver;
+		*by_kernel = s->run->set[0].by == &unc_kernel;
 		step(p, ms);
 		v = value_of(s, id);
 		if (!(v.flags & UNC_VALUE_VALID) || (v.flags & UNC_VALUE_ESTIMATED))
@@ -130,10 +130,10 @@ static struct unc_value metric_for(struct unc_platform *p, const char *name, boo
 	for (int pass = 0; pass < unc_session_passes(s); pass++) {
 		step(p, 100 * ms);
 		CU_ASSERT(unc_session_read(s, &v, 1, sizeof(v)) == 0);
-		CHECK_NUMBER(unc_session_rotate(s), 0);
+		CHECK_NUMBER(turn_pass(s), 0);
 	}
-	for (size_t i = 0; i < s->units.n_slots; i++)
-		*kernel |= s->units.wanted[s->units.slot[i].instance].by == &unc_driver;
+	for (size_t i = 0; i < s->run->n_sets; i++)
+		*kernel |= s->run->set[i].by == &unc_kernel;
 	CHECK_NUMBER(unc_session_stop(s), 0);
 	unc_session_free(s);
 	return v;

@@ -238,7 +238,7 @@ static void every_metric(const char *sim)
 			for (int pass = 0; pass < m->passes; pass++) {
 				step(p, ms);
 				CU_ASSERT(unc_session_read(s, &v, 1, sizeof(v)) == 0);
-				CU_ASSERT(unc_session_rotate(s) == 0);
+				CU_ASSERT(turn_pass(s) == 0);
 			}
 			CU_ASSERT(unc_session_stop(s) == 0);
 			if (!(v.flags & UNC_VALUE_VALID))

@@ -206,7 +206,7 @@ static void test_no_time(void)
 	close_slow(p, s);
 }
 
-/* The reason is that of the last value, whatever the thread of the session has looked at since. */
+/* The reason is that of the last value, whatever the thread of the library has read since. */
 static void test_reason_stays(void)
 {
 	struct unc_platform *p = slow_machine();
@@ -215,9 +215,9 @@ static void test_reason_stays(void)
 
 	read_late(p, s, v);
 	step(p, 1000 * ms);
-	pthread_mutex_lock(&s->lock);
-	CHECK_NUMBER(unc_session_look(s, UNC_ALL, NULL), 0);
-	pthread_mutex_unlock(&s->lock);
+	pthread_mutex_lock(&s->run->lock);
+	CHECK_NUMBER(unc_run_look(s->run, NULL), 0);
+	pthread_mutex_unlock(&s->run->lock);
 	CHECK_TEXT(unc_session_reason(s, SUM), "read over 40 ms of an interval of 140 ms");
 	step(p, 9000 * ms);
 	read_all(s, v);
@@ -226,14 +226,14 @@ static void test_reason_stays(void)
 	close_slow(p, s);
 }
 
-/* What was taken up again has a shorter time: a look that takes less than 1 % of all may be more of
- * that. */
+/* A unit that was lost has a shorter time: a look that takes less than 1 % of all the time may take more
+ * than 1 % of that. */
 static void test_late_again(void)
 {
 	struct unc_platform *p = slow_machine();
 	struct unc_session *s = channels(p);
 	struct unc_value v[ITEMS];
-	unsigned first = 0;
+	size_t first = 0;
 
 	start(s);
 	step(p, 500 * ms);
@@ -241,12 +241,13 @@ static void test_late_again(void)
 	step(p, 500 * ms);
 	read_all(s, v); /* finds that */
 	step(p, 3000 * ms);
-	read_all(s, v); /* takes channel 0 up again */
+	read_all(s, v); /* channel 0 counts again */
 	CHECK_NUMBER(v[0].flags & (UNC_VALUE_LOST | UNC_VALUE_VALID), UNC_VALUE_LOST);
 	step(p, 500 * ms);
-	while (s->units.read_slot[first] != 0)
+	while (s->run->group[first].first != 0)
 		first++;
-	delay(10 * ms, first + 2, STAMPS + first + 2); /* behind channel 0 */
+	CHECK_NUMBER(s->run->set[s->run->of[0]].unit->index, 0);
+	delay(10 * ms, (unsigned)first + 2, STAMPS + (unsigned)first + 2); /* behind channel 0 */
 	read_all(s, v);
 	/* 10 ms of 4.5 s; but channel 0 has counted for 0.5 s. */
 	CHECK_NUMBER(v[0].flags & ~(unsigned)UNC_VALUE_INTERVAL_LATE,
@@ -265,7 +266,7 @@ int main(void)
 		{"a start that was not at once", test_late_start},
 		{"what has had no time", test_no_time},
 		{"the reason of the last value", test_reason_stays},
-		{"what was taken up again", test_late_again},
+		{"a unit that counts again", test_late_again},
 		{NULL, NULL},
 	};
 

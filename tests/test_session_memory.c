@@ -79,7 +79,7 @@ static int do_step(struct unc_session *s, enum step step)
 	case READ:
 		return unc_session_read(s, v, MAX_ITEMS, sizeof(*v));
 	case ROTATE:
-		return unc_session_rotate(s);
+		return turn_pass(s);
 	case RESET:
 		return unc_session_reset(s);
 	default:
@@ -102,9 +102,14 @@ static bool run_short(struct unc_platform *p, const char *const *event, enum ste
 
 		until = -1;
 		CU_ASSERT(rc == 0 || (rc == UNC_ERR_MEMORY && failed));
-		if (rc < 0) /* a change of passes that fails half-way has stopped the session */
+		if (rc < 0 && s->run &&
+		    s->run->ended.code) { /* a change of passes has failed half-way */
+			CHECK_NUMBER(unc_session_stop(s), rc);
+			CHECK_NUMBER(do_step(s, START), 0);
+		} else if (rc < 0) {
 			CHECK_NUMBER(do_step(s, s->state == UNC_RUNNING ? (enum step)step : START),
 				     0);
+		}
 		unc_sim_step(unc_machine_sim(p->machine), 60 * ms);
 	}
 	/* The kernel's driver leaves the event of a counter that it has stopped. */

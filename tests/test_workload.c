@@ -67,7 +67,7 @@ static double measure(struct unc_platform *p, const char *name, int kind, const 
 	start(s);
 	for (int i = 0; i < unc_session_passes(s); i++) {
 		if (i)
-			CU_ASSERT(unc_session_rotate(s) == 0);
+			CU_ASSERT(turn_pass(s) == 0);
 		step(p, 100 * ms);
 		CU_ASSERT(unc_session_read(s, &v, 1, sizeof(v)) == 0);
 	}

@@ -5,7 +5,7 @@
 
 #include "uncore.h"
 
-/* So many ms; each turn that ends in them has ended, however slow its thread is. */
+/* So many ms go by, and what is due in them is done: each turn that ends in them has ended. */
 void let_time_pass(struct unc_platform *, struct unc_session *, unsigned ms);
 
 #endif

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "host/trust.h"
 #include "journal/journal.h"
-#include "units/units.h"
+#include "units/set.h"
 
 static void check_environment(struct doctor *d)
 {
@@ -210,15 +210,14 @@ static void check_privileges(struct doctor *d)
 /* A note: numbers are right without it. */
 static void check_journal(struct doctor *d)
 {
-	struct unc_units units;
 	struct unc_error err = {0};
 	char old[PATH_MAX + sizeof("/ledger")];
 	bool make;
 
-	if (!unc_doctor_any_unit(d) || unc_units_init(&units, d->platform) < 0)
+	if (!unc_doctor_any_unit(d))
 		return;
-	if (unc_units_lock(&units, UNC_START_PATIENCE, &err) == 0) {
-		unc_units_unlock(&units);
+	if (unc_node_lock(d->platform, UNC_START_PATIENCE, &err) == 0) {
+		unc_node_unlock(d->platform);
 		unc_fail(&err, UNC_OK, "%s", unc_journal_reason(d->platform->journal));
 	}
 	if (*err.text)
@@ -230,9 +229,7 @@ static void check_journal(struct doctor *d)
 		unc_note(d, "journal",
 			 "programs of this node share counters, and restore what ended ones have "
 			 "left");
-	unc_units_free(&units);
-	if (unc_units_run_folder(d->platform, old, &make) &&
-	    access(strcat(old, "/ledger"), F_OK) == 0)
+	if (unc_node_folder(d->platform, old, &make) && access(strcat(old, "/ledger"), F_OK) == 0)
 		unc_note(d, "ledger",
 			 "%.300s is of an older libuncore, whose programs do not know the journal: "
 			 "end "

@@ -43,6 +43,9 @@ struct unc_machine_methods {
 	int (*found)(struct unc_machine *, const struct unc_instances *, struct unc_error *err);
 	/* Its time in ns, and ticks of its TSC, if that is not NULL. */
 	void (*now)(const struct unc_machine *, uint64_t *ns, uint64_t *tsc);
+	/* NULL: never. Whether it was suspended since the last call with this *since (at first: 0), which is
+	 * renewed: registers have lost what they held. */
+	bool (*slept)(const struct unc_machine *, uint64_t *since);
 	/* Lets that time pass; false where it did not. */
 	bool (*pause)(struct unc_machine *, uint64_t ns);
 	void (*close)(struct unc_machine *);
@@ -64,6 +67,7 @@ struct unc_machine {
 	unsigned memory_speed;         /* of a simulated machine's DRAM, MT/s; 0: not known */
 	bool fenced;                   /* registers are real: only a monitor's may be touched */
 	bool simulated;                /* to be said wherever numbers are shown */
+	bool stepped; /* its clock moves when it is told: who does so lets runs be seen to (unc_run_see_to()) */
 };
 
 /* machine may be NULL. */
@@ -75,6 +79,11 @@ static inline void unc_machine_close(struct unc_machine *machine)
 		machine->methods->close(machine);
 	if (library)
 		dlclose(library);
+}
+
+static inline bool unc_machine_slept(const struct unc_machine *machine, uint64_t *since)
+{
+	return machine->methods->slept && machine->methods->slept(machine, since);
 }
 
 /* Its time in ns. */

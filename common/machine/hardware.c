@@ -19,13 +19,18 @@ struct hardware {
 	bool here;                  /* no dump: this process runs on it */
 };
 
-static void now(const struct unc_machine *machine, uint64_t *ns, uint64_t *tsc)
+static uint64_t time_of(clockid_t clock)
 {
 	struct timespec t;
 
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void now(const struct unc_machine *machine, uint64_t *ns, uint64_t *tsc)
+{
 	(void)machine;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	*ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	*ns = time_of(CLOCK_BOOTTIME);
 	if (!tsc)
 		return;
 #if defined(__x86_64__) || defined(__i386__)
@@ -33,6 +38,17 @@ static void now(const struct unc_machine *machine, uint64_t *ns, uint64_t *tsc)
 #else
 	*tsc = 0;
 #endif
+}
+
+/* What the one clock is ahead of the other, at most, is *since: more than that at least it is after a suspend. */
+static bool slept(const struct unc_machine *machine, uint64_t *since)
+{
+	uint64_t before = time_of(CLOCK_MONOTONIC), now = time_of(CLOCK_BOOTTIME);
+	uint64_t after = time_of(CLOCK_MONOTONIC), had = *since;
+
+	(void)machine;
+	*since = now - before;
+	return now > after && now - after > had;
 }
 
 static int cpu(const struct unc_machine *machine)
@@ -48,6 +64,7 @@ static void close_machine(struct unc_machine *machine)
 static const struct unc_machine_methods hardware = {
 	.access = unc_access_hardware,
 	.now = now,
+	.slept = slept,
 	.pause = unc_machine_sleep,
 	.close = close_machine,
 	.cpu = cpu,

@@ -3,6 +3,7 @@
  * By what a unit counts: by its registers, or through the kernel's own driver. Which units exist is
  * decided by discovery alone: the driver has PMUs for some that do not.
  */
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,6 +251,73 @@ unsigned unc_platform_methods(const struct unc_platform *p, size_t instance,
 	else if (methods != (UNC_BY_REGISTERS | UNC_BY_KERNEL))
 		unc_fail(err, UNC_ERR_UNAVAILABLE, "%s", registers);
 	return methods;
+}
+
+/* ---- codes */
+
+static int compare_coded(const void *pa, const void *pb)
+{
+	const struct unc_coded *a = pa, *b = pb;
+	int d = strcmp(a->name, b->name);
+
+	return d ? d : (a->socket > b->socket) - (a->socket < b->socket);
+}
+
+/* The lock is held. NULL: it is not known yet. */
+static const struct unc_coded *find_coded(const struct unc_platform *p, struct unc_coded *key,
+					  int socket)
+{
+	const struct unc_coded *const *found;
+
+	key->socket = socket;
+	found = tfind(key, &p->codes, compare_coded);
+	return found ? *found : NULL;
+}
+
+/* key: has its name. */
+static const struct unc_coded *add_coded(struct unc_platform *p, const struct unc_spec *spec,
+					 int socket, const struct unc_coded *key,
+					 struct unc_error *err)
+{
+	size_t size = strlen(key->name) + 1;
+	struct unc_coded *new = calloc(1, sizeof(*new) + size);
+
+	if (!new) {
+		(void)unc_no_memory(err);
+		return NULL;
+	}
+	memcpy(new->name, key->name, size);
+	if (unc_spec_encode(p->table, spec, socket, unc_platform_nodes(p), &new->code, err) < 0) {
+		free(new);
+		return NULL;
+	}
+	new->socket = new->code.by_socket ? socket : -1;
+	if (p->kernel)
+		(void)unc_kernel_encode(p->table, &new->code, &new->kernel, NULL);
+	if (!tsearch(new, &p->codes, compare_coded)) {
+		free(new);
+		(void)unc_no_memory(err);
+		return NULL;
+	}
+	return new;
+}
+
+const struct unc_coded *unc_platform_code(struct unc_platform *p, const struct unc_spec *spec,
+					  int socket, struct unc_error *err)
+{
+	_Alignas(struct unc_coded) char room[sizeof(struct unc_coded) + UNC_SPEC_MAX];
+	struct unc_coded *key = (struct unc_coded *)room;
+	const struct unc_coded *coded;
+
+	if (unc_spec_format(p->table, spec, key->name, UNC_SPEC_MAX) < 0) {
+		unc_fail(err, UNC_ERR_INVALID, "the canonical text is too long");
+		return NULL;
+	}
+	pthread_mutex_lock(&p->lock);
+	if (!(coded = find_coded(p, key, -1)) && !(coded = find_coded(p, key, socket)))
+		coded = add_coded(p, spec, socket, key, err);
+	pthread_mutex_unlock(&p->lock);
+	return coded;
 }
 
 bool unc_platform_lacks(const void *platform, unsigned type)

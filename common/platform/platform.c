@@ -2,6 +2,7 @@
 #include "platform/platform.h"
 
 #include <limits.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -451,7 +452,7 @@ int unc_platform_open_under(struct unc_fs *fs, const struct unc_options *options
 		return unc_no_memory(&open_error);
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_mutex_init(&p->program, NULL);
-	pthread_mutex_init(&p->turning.lock, NULL);
+	pthread_mutex_init(&p->runs.lock, NULL);
 	pthread_mutex_init(&p->watch.lock, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -488,11 +489,12 @@ void unc_platform_close(struct unc_platform *p)
 	unc_site_free(&p->site);
 	unc_pci_names_free(&p->pci_names);
 	unc_journal_free(p->journal);
+	tdestroy(p->codes, free);
 	/* In a forked process a thread that is not here may hold them. */
 	if (unc_platform_here(p)) {
 		pthread_cond_destroy(&p->watch.wake);
 		pthread_mutex_destroy(&p->watch.lock);
-		pthread_mutex_destroy(&p->turning.lock);
+		pthread_mutex_destroy(&p->runs.lock);
 		pthread_mutex_destroy(&p->program);
 		pthread_mutex_destroy(&p->lock);
 	}

@@ -81,19 +81,19 @@ struct unc_platform {
 	pthread_mutex_t lock;    /* of error and the metrics' lazy part */
 	struct unc_error error;
 	pthread_mutex_t program; /* held from looking at controls until they are set; of journal */
-	struct unc_turns {       /* sessions of which the passes take turns by themselves */
+	struct unc_runs {        /* what sessions count: equal ones share a run (units/set.h) */
 		pthread_mutex_t lock;
-		struct unc_session *first;
-		unsigned groups; /* that there have been */
-	} turning;
-	struct unc_watch { /* the thread that sees to sessions in time (session_watch.c) */
+		struct unc_run *first;
+	} runs;
+	struct unc_watch { /* the thread that sees to runs in time (units/watch.c) */
 		pthread_mutex_t lock;
-		pthread_cond_t wake;       /* by CLOCK_MONOTONIC */
-		struct unc_session *first; /* that it sees to */
+		pthread_cond_t wake;   /* by CLOCK_MONOTONIC */
+		struct unc_run *first; /* that it sees to */
 		pthread_t thread;
 		bool runs; /* until nobody needs it */
 	} watch;
 	struct unc_journal *journal;
+	void *codes; /* tree of struct unc_coded; of lock */
 	/* descriptors (describe.c) */
 	struct unc_cpu cpu;
 	struct unc_type *type;
@@ -133,9 +133,22 @@ const char *unc_platform_served(const struct unc_platform *, size_t instance);
 /* By what a unit can count a code: bits. kernel: what the driver takes for it, which is kept there
  * from one unit to the next; zeros at first, NULL: it is not kept. err: why not by the others, code
  * 0 if by all. */
+struct unc_spec;
 enum { UNC_BY_REGISTERS = 1, UNC_BY_KERNEL = 2 };
 unsigned unc_platform_methods(const struct unc_platform *, size_t instance, const struct unc_code *,
 			      struct unc_kernel_code *kernel, struct unc_error *err);
+
+/* An event as units of a socket get it: encoded once for all sessions of a platform, and kept until that
+ * is closed. */
+struct unc_coded {
+	struct unc_code code;
+	struct unc_kernel_code kernel; /* `known`: what the kernel's driver takes for it */
+	int socket;                    /* that it is for; -1: any */
+	char name[];                   /* canonical text */
+};
+/* Errors: those of unc_spec_encode(); UNC_ERR_INVALID its text is too long. NULL: err tells. */
+const struct unc_coded *unc_platform_code(struct unc_platform *, const struct unc_spec *,
+					  int socket, struct unc_error *err);
 
 /* Whether the kernel may count on a unit, now. */
 bool unc_platform_has_driver(const struct unc_platform *, const struct unc_instance *);

@@ -19,10 +19,10 @@ struct unc_missing {
 };
 
 struct unc_measure {
-	char *name; /* canonical text */
-	uint32_t *slot;
+	const struct unc_coded *event; /* of its first unit */
+	uint32_t *want;                /* of each unit */
 	struct unc_missing *missing;
-	uint32_t n_slots, n_missing;
+	uint32_t n_wants, n_missing;
 	uint16_t pass;
 	uint8_t aggregate; /* UNC_AGGREGATE_* or UNC_MEASURE_MEAN */
 };
@@ -36,19 +36,17 @@ struct unc_session_item {
 	struct unc_expr *expr; /* NULL: it is an event */
 	double memory_peak;    /* for the formula */
 	unsigned units, of;    /* that are measured, that it is about */
-	unsigned without;      /* of the first: a counter there means nothing now */
-	unsigned emptied;      /* measures of which nothing is left then: it has no value */
-	uint32_t only;         /* slot that is all of it: an event of one unit; UINT32_MAX */
+	uint32_t only;         /* counter that is all of it: an event of one unit; UINT32_MAX */
 	uint64_t waits;        /* bit i: it is measured in pass i, and not always */
-	uint64_t seen;   /* of these, those of its interval; all: the last read has ended it */
-	double complete; /* wall time when it was */
-	double interval; /* its last interval: from complete to complete, seconds */
+	uint64_t seen;     /* of these, those of its interval; all: the last read has ended it */
+	uint64_t complete; /* wall time when it was, ns */
+	uint64_t interval; /* its last interval: from complete to complete */
 	double late, interval_late; /* of its value at the last read */
 };
 
 /* session_items.c */
 struct unc_checkpoint {
-	size_t items, measures, slots;
+	size_t items, measures, wants;
 	unsigned passes;
 };
 
@@ -59,8 +57,6 @@ struct unc_session_item *unc_session_new_item(struct unc_session *);
  * rolls back. */
 int unc_session_add_measure(struct unc_session *, const struct unc_spec *, int node, unsigned pass,
 			    int aggregate);
-/* Whether what is wanted of a unit in a pass fits together; the sentence is the session's. */
-int unc_session_check_unit(struct unc_session *, uint32_t instance, unsigned pass);
 /* The units that an item is about, each once. */
 struct unc_item_unit {
 	uint32_t instance;

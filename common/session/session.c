@@ -1,22 +1,77 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions: creation, start, stop and end. */
+/* Sessions: creation, start, read, stop and end. */
 #include "session/session.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
-#include "base/text.h"
-#include "encode/schedule.h"
-#include "units/loss.h"
+#include "base/abi.h"
+#include "journal/journal.h"
+
+/* ---- a call of a program begins */
+
+int unc_session_enter(struct unc_session *s)
+{
+	if (unc_platform_here(s->platform)) {
+		unc_error_clear(&s->error);
+		return 0;
+	}
+	return unc_fail(&s->error, UNC_ERR_STATE,
+			"the session belongs to the process that this one was forked from; open a "
+			"platform of its own");
+}
+
+int unc_session_enter_idle(struct unc_session *s)
+{
+	int rc = unc_session_enter(s);
+
+	if (rc == 0 && s->state == UNC_RUNNING)
+		rc = unc_fail(&s->error, UNC_ERR_STATE, "the session is running; stop it first");
+	return rc;
+}
+
+static int enter_running(struct unc_session *s)
+{
+	int rc = unc_session_enter(s);
+
+	if (rc == 0 && s->state != UNC_RUNNING)
+		rc = unc_fail(&s->error, UNC_ERR_STATE, "the session is not running");
+	return rc;
+}
+
+static int enter_measured(struct unc_session *s)
+{
+	int rc = unc_session_enter(s);
+
+	if (rc == 0 && s->state == UNC_UNMEASURED)
+		rc = unc_fail(&s->error, UNC_ERR_STATE,
+			      "the session was not started, or its start failed");
+	return rc;
+}
+
+struct unc_session_item *unc_session_find_item(struct unc_session *s, int id)
+{
+	if (id >= 0 && (size_t)id < s->n_items)
+		return &s->item[id];
+	unc_fail(&s->error, UNC_ERR_NOT_FOUND, "the session has no item %d", id);
+	return NULL;
+}
+
+void unc_session_unmeasure(struct unc_session *s)
+{
+	unc_run_put(s->run);
+	free(s->room);
+	s->run = NULL;
+	s->room = NULL;
+	s->state = UNC_UNMEASURED;
+}
 
 /* ---- creation */
 
 int unc_session_new(struct unc_platform *p, unsigned flags, struct unc_session **out)
 {
 	struct unc_session *s;
-	int rc;
 
 	if (!unc_platform_here(p))
 		return UNC_ERR_STATE; /* its lock may be held by a thread that is not here */
@@ -25,43 +80,18 @@ int unc_session_new(struct unc_platform *p, unsigned flags, struct unc_session *
 		return unc_platform_fail(p, UNC_ERR_INVALID, "unknown flags 0x%x for a session",
 					 flags & ~(unsigned)UNC_SESSION_ROTATE);
 	s = calloc(1, sizeof(*s));
-	if (!s)
-		return unc_platform_fail(p, UNC_ERR_MEMORY, "out of memory");
-	if ((rc = unc_units_init(&s->units, p)) < 0) {
+	if (!s || !(s->newest = malloc((p->instances.n + 1) * sizeof(*s->newest)))) {
 		free(s);
-		return rc;
+		return unc_platform_fail(p, UNC_ERR_MEMORY, "out of memory");
 	}
+	memset(s->newest, -1, (p->instances.n + 1) * sizeof(*s->newest));
 	s->platform = p;
 	s->flags = flags;
-	pthread_mutex_init(&s->lock, NULL);
 	*out = s;
 	return 0;
 }
 
-/* ---- start, turns by hand, stop */
-
-/* Where its passes turn by themselves nobody may turn before it is one of them. */
-static int begin(struct unc_session *s)
-{
-	uint64_t began;
-	int rc;
-
-	s->turning.error = (struct unc_error){0};
-	began = unc_machine_now(s->platform->machine);
-	rc = unc_session_program(s, unc_turning_pass(s));
-	if (rc < 0)
-		return rc;
-	/* Until it is known better, a change of the pass costs as much as the start. */
-	s->turning.change_ns = s->turning.cost_ns = s->start_ns - began;
-	rc = unc_session_watch(s, &s->error);
-	if (rc == 0) {
-		unc_turning_join(s);
-		return 0;
-	}
-	unc_session_unprogram(s, NULL);
-	s->state = UNC_UNMEASURED;
-	return rc;
-}
+/* ---- starting */
 
 /* Whether nothing of it can be counted. */
 static bool is_empty(const struct unc_session *s)
@@ -73,8 +103,97 @@ static bool is_empty(const struct unc_session *s)
 	return n == s->n_items;
 }
 
+/* The part of the room that comes next. */
+static void *next_room(char **at, size_t n, size_t size)
+{
+	void *part = *at;
+
+	*at += (n * size + 7) & ~(size_t)7;
+	return part;
+}
+
+/* Room for what a session keeps of its run. */
+static int make_room(struct unc_session *s)
+{
+	const size_t counters = s->run->n_counters, sets = s->run->n_sets;
+	struct unc_totals *const totals[] = {&s->start, &s->begin, &s->end, &s->spare};
+	size_t each = counters * sizeof(*s->start.count) + sets * sizeof(*s->start.point) +
+		      s->n_passes * sizeof(*s->start.passed);
+	char *at;
+
+	free(s->room);
+	s->room = calloc(1, 4 * each + 2 * sets * (sizeof(*s->weight) + 8) + 16);
+	if (!(at = s->room))
+		return unc_no_memory(&s->error);
+	for (int i = 0; i < 4; i++)
+		*totals[i] = (struct unc_totals){
+			.count = next_room(&at, counters, sizeof(*s->start.count)),
+			.point = next_room(&at, sets, sizeof(*s->start.point)),
+			.passed = next_room(&at, s->n_passes, sizeof(*s->start.passed))};
+	s->weight = next_room(&at, sets, sizeof(*s->weight));
+	s->interval = next_room(&at, sets, sizeof(*s->interval));
+	s->moved = next_room(&at, sets, sizeof(*s->moved));
+	s->without = next_room(&at, sets, sizeof(*s->without));
+	return 0;
+}
+
+/* A run for what is wanted now. */
+static int get_run(struct unc_session *s)
+{
+	struct unc_run *run;
+	int rc = unc_run_get(s->platform, s->want, s->n_wants, (unsigned)unc_session_passes(s),
+			     &run, &s->error);
+
+	if (rc < 0)
+		return rc;
+	unc_run_put(s->run);
+	s->run = run;
+	return make_room(s);
+}
+
+/* Which passes an item has to wait for; which counter is all of it. */
+static void find_waits(struct unc_session *s)
+{
+	for (size_t i = 0; i < s->n_items; i++) {
+		struct unc_session_item *item = &s->item[i];
+
+		item->waits = 0;
+		item->only = UINT32_MAX;
+		for (uint32_t k = 0; k < item->n_measures; k++) {
+			const struct unc_measure *m = &s->measure[item->measure[k]];
+
+			for (uint32_t n = 0; n < m->n_wants; n++) {
+				uint32_t counter = s->run->at[m->want[n]];
+				unsigned pass = s->run->set[s->run->of[counter]].pass;
+
+				item->waits |= pass == UNC_EVERY_PASS ? 0 : (uint64_t)1 << pass;
+				if (!item->expr && m->n_wants == 1 && item->of == 1)
+					item->only = counter;
+			}
+		}
+	}
+}
+
+/* All that has been counted is of the time before. Why nothing can be measured, where sets could not be had;
+ * 0: some item has something left. */
+static int begin(struct unc_session *s)
+{
+	const struct unc_error *failed = &s->run->failed;
+	struct unc_marks m;
+
+	unc_session_take(s);
+	unc_session_forget(s);
+	for (size_t i = 0; i < s->n_items && failed->code; i++) {
+		unc_session_marks(s, &s->item[i], &m);
+		if (!s->item[i].lacks && !m.emptied)
+			return 0;
+	}
+	return failed->code ? unc_fail(&s->error, failed->code, "%s", failed->text) : 0;
+}
+
 int unc_session_start(struct unc_session *s)
 {
+	enum unc_ending how;
 	int rc = unc_session_enter(s);
 
 	if (rc < 0)
@@ -90,72 +209,183 @@ int unc_session_start(struct unc_session *s)
 	if (!s->platform->access)
 		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE,
 				"the platform was opened for listing only (option cpu)");
-	pthread_mutex_lock(&s->platform->turning.lock);
-	rc = begin(s);
-	pthread_mutex_unlock(&s->platform->turning.lock);
+	s->state = UNC_UNMEASURED; /* if it fails, nothing is left to be read */
+	if ((rc = get_run(s)) < 0)
+		return rc;
+	find_waits(s);
+	if ((rc = unc_run_start(s->run, &s->error)) < 0)
+		return rc;
+	if ((rc = begin(s)) == 0) {
+		unc_run_pace(s->run, &s->pace, s->ms);
+		if (s->ms)
+			unc_run_short_turns(s->run);
+		if ((rc = unc_run_watch(s->run, &s->error)) == 0) {
+			s->state = UNC_RUNNING;
+			pthread_mutex_unlock(&s->run->lock);
+			return 0;
+		}
+	}
+	unc_run_pace(s->run, &s->pace, 0);
+	pthread_mutex_unlock(&s->run->lock);
+	(void)unc_run_last(s->run, &how, NULL);
+	if (how != UNC_STAYS)
+		(void)unc_run_end(s->run, how, NULL);
 	return rc;
 }
 
-int unc_session_rotate(struct unc_session *s)
-{
-	int rc = unc_session_enter_running(s);
-	bool ended;
+/* ---- reading */
 
-	if (rc < 0 || s->n_passes < 2)
-		return rc;
-	if (unc_turning_wanted(s))
-		return unc_fail(&s->error, UNC_ERR_STATE, "its passes take turns by themselves");
-	pthread_mutex_lock(&s->lock);
-	rc = unc_session_end_pass(s, &s->error);
-	ended = rc != UNC_ERR_MEMORY;
-	if (rc == 0)
-		rc = unc_session_begin_pass(s, &s->error);
-	pthread_mutex_unlock(&s->lock);
-	if (rc < 0 && ended) {
-		unc_session_unwatch(s);
-		s->state = UNC_STOPPED;
-	}
+/* A look, and what it asks for; `since`: what has not moved since is asked for. The lock is held. */
+static int look(struct unc_session *s, const struct unc_totals *since, bool all)
+{
+	struct unc_run *run = s->run;
+	int rc;
+
+	if (run->ended.code)
+		return unc_fail(&s->error, run->ended.code, "%s", run->ended.text);
+	rc = unc_run_look(run, &s->error);
+	unc_run_compare(run, all);
+	unc_session_ask(s, since);
+	unc_run_accept(run, false);
+	if (run->flawed)
+		(void)unc_run_watch(run, NULL); /* what was lost is tried again */
 	return rc;
+}
+
+int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, size_t size)
+{
+	int rc = enter_measured(s);
+
+	if (rc == 0 && n)
+		rc = unc_struct_check(size, "unc_value", &s->error);
+	if (rc < 0)
+		return rc;
+	pthread_mutex_lock(&s->run->lock);
+	if (s->state == UNC_RUNNING && (rc = look(s, &s->end, false)) == 0)
+		unc_session_take(s);
+	if (rc == 0 && s->state != UNC_ENDED)
+		unc_session_end_interval(s); /* or what came between the last read and the stop */
+	if (s->state == UNC_STOPPED)
+		s->state = UNC_ENDED;
+	if (rc == 0)
+		unc_session_values(s, values, n, size);
+	pthread_mutex_unlock(&s->run->lock);
+	return rc;
+}
+
+int unc_session_counts(struct unc_session *s, uint64_t *counts, size_t n)
+{
+	int rc = enter_measured(s);
+
+	if (rc < 0)
+		return rc;
+	pthread_mutex_lock(&s->run->lock);
+	if (!unc_session_is_plain(s))
+		rc = 1;
+	else if (s->state == UNC_RUNNING && (rc = look(s, &s->start, false)) == 0)
+		unc_session_take(s);
+	if (rc == 0)
+		rc = unc_session_plain(s, counts, n) ? 0 : 1;
+	pthread_mutex_unlock(&s->run->lock);
+	return rc;
+}
+
+int unc_session_time(struct unc_session *s, double *since_start, double *interval)
+{
+	if (enter_measured(s) < 0)
+		return UNC_ERR_STATE;
+	if (since_start)
+		*since_start = (double)(int64_t)(s->last.ns - s->start.ns) * 1e-9;
+	if (interval)
+		*interval = (double)(int64_t)(s->end.ns - s->begin.ns) * 1e-9;
+	return 0;
 }
 
 int unc_session_reset(struct unc_session *s)
 {
-	int rc = unc_session_enter_measured(s);
+	int rc = enter_measured(s);
 
 	if (rc < 0)
 		return rc;
-	unc_turning_hold(s);
-	pthread_mutex_lock(&s->lock);
-	rc = unc_session_look_now(s);
-	if (rc == 0 && s->state == UNC_RUNNING)
-		unc_units_lose_unread(&s->units, UNC_ALL);
+	pthread_mutex_lock(&s->run->lock);
+	if (s->state == UNC_RUNNING && (rc = look(s, &s->end, s->run->counting > 1)) == 0)
+		unc_session_take(s);
 	if (rc == 0)
 		unc_session_forget(s);
-	pthread_mutex_unlock(&s->lock);
-	if (rc == 0)
-		unc_turning_begin_anew(s);
-	unc_turning_go_on(s);
+	if (rc == 0 && s->state == UNC_RUNNING)
+		unc_run_accept(s->run, s->run->counting == 1);
+	if (rc == 0 && s->state == UNC_RUNNING && s->run->ms) {
+		unc_run_short_turns(s->run);
+		(void)unc_run_watch(s->run, NULL);
+	}
+	pthread_mutex_unlock(&s->run->lock);
 	return rc;
 }
 
-int unc_session_stop(struct unc_session *s)
+int unc_session_turns(struct unc_session *s, unsigned ms)
 {
-	int rc = unc_session_enter_running(s);
+	int rc = ms && !s->ms ? unc_session_enter_idle(s) : unc_session_enter(s);
 
 	if (rc < 0)
 		return rc;
-	unc_session_unwatch(s);
-	pthread_mutex_lock(&s->platform->turning.lock);
-	unc_turning_leave(s);
-	pthread_mutex_lock(&s->lock);
-	rc = unc_session_unprogram(s, &s->error); /* before the others want other counters */
-	pthread_mutex_unlock(&s->lock);
-	pthread_mutex_unlock(&s->platform->turning.lock);
-	if (s->turning.error.code) {
-		s->error = s->turning.error;
-		rc = s->error.code;
-	}
+	s->ms = ms;
+	if (s->state != UNC_RUNNING)
+		return 0;
+	pthread_mutex_lock(&s->run->lock);
+	unc_run_pace(s->run, &s->pace, ms);
+	(void)unc_run_watch(s->run, NULL);
+	pthread_mutex_unlock(&s->run->lock);
+	return 0;
+}
+
+/* ---- stopping */
+
+int unc_session_stop(struct unc_session *s)
+{
+	enum unc_ending how;
+	int rc = enter_running(s), failed;
+
+	if (rc < 0)
+		return rc;
+	rc = unc_run_last(s->run, &how, &s->error);
+	if (how == UNC_STAYS)
+		return rc;
+	if (!s->run->ended.code)
+		unc_session_ask(s, &s->end);
+	unc_session_take(s);
+	unc_run_pace(s->run, &s->pace, 0);
+	s->state = UNC_STOPPED;
+	failed = unc_run_end(s->run, how, rc < 0 ? NULL : &s->error);
+	return rc < 0 ? rc : failed;
+}
+
+int unc_session_plan(struct unc_session *s, enum unc_phase phase, unc_operation_fn fn, void *user)
+{
+	struct unc_run *run = s->run;
+	int rc = unc_session_enter(s);
+
+	if (rc < 0)
+		return rc;
+	if (s->state == UNC_RUNNING)
+		return unc_run_show(run, true, phase, fn, user, &s->error);
+	rc = unc_run_get(s->platform, s->want, s->n_wants, (unsigned)unc_session_passes(s), &run,
+			 &s->error);
+	if (rc < 0)
+		return rc;
+	rc = unc_run_show(run, false, phase, fn, user, &s->error);
+	unc_run_put(run);
 	return rc;
+}
+
+const char *unc_session_unprotected(struct unc_session *s)
+{
+	if (unc_session_enter(s) < 0)
+		return s->error.text;
+	pthread_mutex_lock(&s->platform->program);
+	unc_fail(&s->error, UNC_OK, "%s",
+		 s->run && s->run->programs ? unc_journal_reason(s->platform->journal) : "");
+	pthread_mutex_unlock(&s->platform->program);
+	return s->error.text;
 }
 
 /* ---- its end, and what it is */
@@ -170,7 +400,7 @@ int unc_session_clear(struct unc_session *s)
 	if (unc_session_enter_idle(s) < 0)
 		return UNC_ERR_STATE;
 	unc_session_roll_back(s, (struct unc_checkpoint){0});
-	s->state = UNC_UNMEASURED;
+	unc_session_unmeasure(s);
 	return 0;
 }
 
@@ -179,19 +409,22 @@ void unc_session_free(struct unc_session *s)
 	if (!s)
 		return;
 	/* In a forked process only memory is given back: counters and threads are the other's. */
-	bool here = unc_platform_here(s->platform);
-
-	if (here && s->state == UNC_RUNNING)
-		unc_session_stop(s);
-	if (here)
-		unc_units_abandon(&s->units);
+	if (unc_platform_here(s->platform) && s->state == UNC_RUNNING) {
+		(void)unc_session_stop(s);
+		if (s->state == UNC_RUNNING) { /* for want of memory */
+			unc_run_unwatch(s->run);
+			pthread_mutex_lock(&s->run->lock);
+			(void)unc_run_end(s->run, UNC_GIVES_UP, NULL);
+		}
+	}
 	unc_session_roll_back(s, (struct unc_checkpoint){0});
+	unc_run_put(s->run);
 	free(s->item);
 	free(s->measure);
+	free(s->want);
+	free(s->newest);
 	free(s->scratch);
-	unc_units_free(&s->units);
-	if (here)
-		pthread_mutex_destroy(&s->lock);
+	free(s->room);
 	free(s);
 }
 
@@ -200,22 +433,28 @@ int unc_session_passes(const struct unc_session *s)
 	return s->n_passes ? (int)s->n_passes : 1;
 }
 
+/* ---- units that are missing */
+
 /* How the next unit is told that the item goes without; NULL: there is none. */
 static const struct unc_unit *next_missing(struct unc_session *s, struct unc_session_item *item,
 					   struct unc_item_unit *unit)
 {
 	const struct unc_unit *missing = NULL;
-	const struct unc_slot *slot;
+	struct unc_marks m = {.units = item->units};
+	struct unc_set *set;
 
-	pthread_mutex_lock(&s->lock);
-	unc_session_find_without(s, item);
+	if (s->room) {
+		pthread_mutex_lock(&s->run->lock);
+		unc_session_marks(s, item, &m);
+	}
 	while (!missing && unc_session_next_unit(s, item, unit)) {
 		missing = unit->missing;
-		if (!missing && !item->emptied &&
-		    (slot = unc_session_flawed(s, item, unit->instance)) != NULL)
-			missing = unc_units_tell_lost(&s->units, slot);
+		if (!missing && m.units < item->units &&
+		    (set = unc_session_flawed(s, item, unit->instance)) != NULL)
+			missing = unc_set_tell(s->run, set);
 	}
-	pthread_mutex_unlock(&s->lock);
+	if (s->room)
+		pthread_mutex_unlock(&s->run->lock);
 	return missing;
 }
 
@@ -230,10 +469,8 @@ int unc_session_missing(struct unc_session *s, int id, unc_unit_fn fn, void *use
 		return UNC_ERR_STATE;
 	if (!(item = unc_session_find_item(s, id)))
 		return s->error.code;
-	unc_turning_hold(s);
 	while (rc == 0 && (missing = next_missing(s, item, &unit)) != NULL)
 		rc = fn(user, missing);
-	unc_turning_go_on(s);
 	return rc;
 }
 
@@ -247,11 +484,9 @@ const char *unc_session_partial(struct unc_session *s, int id)
 
 	if (unc_session_enter(s) < 0 || !(item = unc_session_find_item(s, id)))
 		return "";
-	unc_turning_hold(s);
 	first = next_missing(s, item, &unit);
 	while (next_missing(s, item, &unit))
 		others++;
-	unc_turning_go_on(s);
 	if (!first)
 		return "";
 	if (others)

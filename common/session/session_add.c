@@ -90,13 +90,14 @@ static int fit(struct unc_session *s, const struct want *want, size_t n, uint32_
 static bool may_show(const struct unc_session *s, const struct unc_measure *follower,
 		     const struct unc_measure *lead)
 {
-	for (uint32_t i = 0; i < follower->n_slots; i++)
-		for (uint32_t k = 0; k < lead->n_slots; k++) {
-			const struct unc_slot *a = &s->units.slot[follower->slot[i]],
-					      *b = &s->units.slot[lead->slot[k]];
+	for (uint32_t i = 0; i < follower->n_wants; i++)
+		for (uint32_t k = 0; k < lead->n_wants; k++) {
+			const struct unc_want *a = &s->want[follower->want[i]],
+					      *b = &s->want[lead->want[k]];
 
 			if (a->instance == b->instance &&
-			    unc_schedule_follows(s->platform->table, &a->code, &b->code))
+			    unc_schedule_follows(s->platform->table, &a->event->code,
+						 &b->event->code))
 				return true;
 		}
 	return false;
@@ -117,9 +118,7 @@ static int check_leads(struct unc_session *s)
 		if (!is_event(&s->item[f]))
 			continue;
 		follower = &s->measure[s->item[f].measure[0]];
-		if (!follower->n_slots ||
-		    !unc_schedule_follows(s->platform->table,
-					  &s->units.slot[follower->slot[0]].code, NULL))
+		if (!unc_schedule_follows(s->platform->table, &follower->event->code, NULL))
 			continue;
 		for (size_t i = 0; i < s->n_items; i++) {
 			const struct unc_measure *m;
@@ -127,13 +126,14 @@ static int check_leads(struct unc_session *s)
 			if (!is_event(&s->item[i]))
 				continue;
 			m = &s->measure[s->item[i].measure[0]];
-			if (!may_show(s, follower, m) || (lead && strcmp(lead->name, m->name) == 0))
+			if (!may_show(s, follower, m) || (lead && lead->event == m->event))
 				continue;
 			if (lead)
 				return unc_fail(&s->error, UNC_ERR_CONFLICT,
 						"%s would show what %s counts, or %s: it needs "
 						"exactly one of them in the set",
-						follower->name, lead->name, m->name);
+						follower->event->name, lead->event->name,
+						m->event->name);
 			lead = m;
 		}
 	}
@@ -163,12 +163,8 @@ static int add_item(struct unc_session *s, const struct want *want, size_t n, st
 static int add_event(struct unc_session *s, const struct unc_name *name)
 {
 	struct want want = {.spec = name->spec, .aggregate = UNC_EXPR_AS_EVENT, .node = name->node};
-	struct unc_code code;
 	int rc = unc_place_put(s->platform, name, &want.spec, &s->error);
 
-	if (rc == 0)
-		rc = unc_spec_encode(s->platform->table, &want.spec, 0,
-				     unc_platform_nodes(s->platform), &code, &s->error);
 	return rc < 0 ? rc : add_item(s, &want, 1, NULL);
 }
 

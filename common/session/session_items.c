@@ -13,7 +13,7 @@
 
 struct unc_checkpoint unc_session_checkpoint(const struct unc_session *s)
 {
-	return (struct unc_checkpoint){s->n_items, s->n_measures, s->units.n_slots, s->n_passes};
+	return (struct unc_checkpoint){s->n_items, s->n_measures, s->n_wants, s->n_passes};
 }
 
 void unc_session_roll_back(struct unc_session *s, struct unc_checkpoint c)
@@ -29,38 +29,20 @@ void unc_session_roll_back(struct unc_session *s, struct unc_checkpoint c)
 	while (s->n_measures > c.measures) {
 		struct unc_measure *m = &s->measure[--s->n_measures];
 
-		free(m->name);
-		free(m->slot);
+		free(m->want);
 		for (uint32_t i = 0; i < m->n_missing; i++)
 			free(m->missing[i].told);
 		free(m->missing);
 	}
-	/* Slots were pushed on the lists of their instances: they come off in reverse order. */
-	while (s->units.n_slots > c.slots) {
-		struct unc_slot *slot = &s->units.slot[--s->units.n_slots];
+	while (s->n_wants > c.wants) {
+		const struct unc_want *want = &s->want[--s->n_wants];
 
-		s->units.wanted[slot->instance].head = slot->next;
+		s->newest[want->instance] = want->next;
 	}
-	for (size_t i = 0; i < s->units.n_slots; i++)
-		s->units.slot[i].turns = 0;
-	for (size_t i = 0; i < s->n_measures; i++)
-		for (uint32_t k = 0; k < s->measure[i].n_slots; k++)
-			s->units.slot[s->measure[i].slot[k]].turns |= (uint64_t)1
-								      << s->measure[i].pass;
 	s->n_passes = c.passes;
 }
 
 /* ---- growing */
-
-static struct unc_slot *new_slot(struct unc_session *s)
-{
-	void *larger = unc_grow(s->units.slot, s->units.n_slots, sizeof(*s->units.slot));
-
-	if (!larger)
-		return NULL;
-	s->units.slot = larger;
-	return &s->units.slot[s->units.n_slots++];
-}
 
 static struct unc_measure *new_measure(struct unc_session *s)
 {
@@ -109,13 +91,14 @@ static struct unc_unit *tell_unreached(const struct unc_unit *unit, const struct
 }
 
 /* By what the unit counts the event; 0: it is missing. Or an error. */
-static int methods_of(struct unc_session *s, struct unc_measure *m, const struct unc_code *code,
-		      struct unc_kernel_code *kernel, size_t instance)
+static int methods_of(struct unc_session *s, struct unc_measure *m, const struct unc_coded *event,
+		      size_t instance)
 {
 	const struct unc_platform *p = s->platform;
+	struct unc_kernel_code kernel = event->kernel;
 	struct unc_missing missing = {.instance = (uint32_t)instance};
 	struct unc_error why = {0};
-	int methods = (int)unc_platform_methods(p, instance, code, kernel, &why);
+	int methods = (int)unc_platform_methods(p, instance, &event->code, &kernel, &why);
 	void *larger;
 
 	if (methods)
@@ -151,9 +134,9 @@ static int no_units(struct unc_session *s, const char *name, const struct unc_sp
 
 /* ---- fitting */
 
-static int fail_conflict(struct unc_session *s, const struct unc_conflict *c, const int *slots)
+static int fail_conflict(struct unc_session *s, const struct unc_conflict *c, const int *wants)
 {
-	const struct unc_slot *a = &s->units.slot[slots[c->a]], *b = &s->units.slot[slots[c->b]];
+	const struct unc_coded *a = s->want[wants[c->a]].event, *b = s->want[wants[c->b]].event;
 	const struct unc_table *t = s->platform->table;
 	const char *type = unc_type_name(t, b->code.type);
 	const char *one = a->name, *two = b->name;
@@ -197,55 +180,52 @@ static int fail_conflict(struct unc_session *s, const struct unc_conflict *c, co
 			one, bits, type);
 }
 
-int unc_session_check_unit(struct unc_session *s, uint32_t instance, unsigned pass)
+/* Whether what is wanted of a unit in a pass fits together; the sentence is the session's. */
+static int check_unit(struct unc_session *s, uint32_t instance, unsigned pass)
 {
 	const struct unc_code *code[UNC_MAX_CODES];
-	int slots[UNC_MAX_CODES];
+	int wants[UNC_MAX_CODES];
 	uint8_t counter[UNC_MAX_CODES];
 	struct unc_conflict conflict;
 	size_t n = 0;
 
-	for (int i = s->units.wanted[instance].head; i != UNC_END; i = s->units.slot[i].next)
-		if ((s->units.slot[i].turns >> pass & 1) && n < UNC_MAX_CODES)
-			slots[n++] = i;
-	/* The list has the newest first; what was added first stays first in a sentence. */
+	for (int i = s->newest[instance]; i >= 0 && n < UNC_MAX_CODES; i = s->want[i].next)
+		if (s->want[i].pass == pass)
+			wants[n++] = i;
+	/* What was added first stays first in a sentence. */
 	for (size_t i = 0; i < n / 2; i++) {
-		int swap = slots[i];
+		int swap = wants[i];
 
-		slots[i] = slots[n - 1 - i];
-		slots[n - 1 - i] = swap;
+		wants[i] = wants[n - 1 - i];
+		wants[n - 1 - i] = swap;
 	}
 	for (size_t i = 0; i < n; i++)
-		code[i] = &s->units.slot[slots[i]].code;
+		code[i] = &s->want[wants[i]].event->code;
 	if (unc_schedule(s->platform->table, code, n, 0, counter, &conflict) == 0)
 		return 0;
-	return fail_conflict(s, &conflict, slots);
+	return fail_conflict(s, &conflict, wants);
 }
 
-/* The slot for a code on an instance, in one more pass: one that is there, or a new one. */
-static int add_slot(struct unc_session *s, uint32_t instance, unsigned pass,
-		    const struct unc_code *code, const char *name, uint32_t *out)
+/* The want of an event on a unit in a pass: one that is there, or a new one. */
+static int add_want(struct unc_session *s, uint32_t instance, unsigned pass,
+		    const struct unc_coded *event, uint32_t *out)
 {
-	struct unc_slot *slot;
+	void *larger;
 
-	for (int i = s->units.wanted[instance].head; i != UNC_END; i = s->units.slot[i].next)
-		if (unc_code_same(&s->units.slot[i].code, code)) {
+	for (int i = s->newest[instance]; i >= 0; i = s->want[i].next)
+		if (s->want[i].pass == pass &&
+		    unc_code_same(&s->want[i].event->code, &event->code)) {
 			*out = (uint32_t)i;
-			s->units.slot[i].turns |= (uint64_t)1 << pass;
-			return unc_session_check_unit(s, instance, pass);
+			return 0;
 		}
-	slot = new_slot(s);
-	if (!slot)
+	if (!(larger = unc_grow(s->want, s->n_wants, sizeof(*s->want))))
 		return unc_no_memory(&s->error);
-	*slot = (struct unc_slot){.code = *code,
-				  .instance = instance,
-				  .leader = (uint32_t)s->units.n_slots - 1,
-				  .name = name,
-				  .next = s->units.wanted[instance].head,
-				  .turns = (uint64_t)1 << pass};
-	*out = (uint32_t)(s->units.n_slots - 1);
-	s->units.wanted[instance].head = (int)*out;
-	return unc_session_check_unit(s, instance, pass);
+	s->want = larger;
+	*out = (uint32_t)s->n_wants++;
+	s->want[*out] = (struct unc_want){
+		.event = event, .instance = instance, .pass = pass, .next = s->newest[instance]};
+	s->newest[instance] = (int)*out;
+	return check_unit(s, instance, pass);
 }
 
 /* Neighbouring units that count parts of one thing: as many as the machine's cores have threads. */
@@ -310,59 +290,57 @@ static int of_node(struct unc_session *s, size_t instance, int node, const char 
 	return owner == node;
 }
 
+static uint8_t aggregate_of(int asked, const struct unc_code *code)
+{
+	return asked == UNC_EXPR_SUM    ? UNC_AGGREGATE_SUM
+	       : asked == UNC_EXPR_MEAN ? UNC_MEASURE_MEAN
+					: code->aggregate;
+}
+
 int unc_session_add_measure(struct unc_session *s, const struct unc_spec *spec, int node,
 			    unsigned pass, int aggregate)
 {
 	const struct unc_platform *p = s->platform;
-	char name[UNC_SPEC_MAX];
-	struct unc_code code;
-	struct unc_kernel_code kernel;
-	int rc, encoded_for = -1, group[UNC_MAX_SOCKETS];
-	bool whole = false; /* a unit that the user names counts */
-
-	if (unc_spec_format(p->table, spec, name, sizeof(name)) < 0)
-		return unc_fail(&s->error, UNC_ERR_INVALID, "the canonical text is too long");
+	const struct unc_coded *event = unc_platform_code(s->platform, spec, 0, &s->error);
 	struct unc_measure *m = new_measure(s);
-	if (!m || !(m->name = strdup(name)) ||
-	    !(m->slot = malloc((p->instances.n + 1) * sizeof(*m->slot))))
+	int rc, group[UNC_MAX_SOCKETS];
+	bool whole; /* a unit that the user names counts */
+
+	if (!event)
+		return s->error.code;
+	if (!m || !(m->want = malloc((p->instances.n + 1) * sizeof(*m->want))))
 		return unc_no_memory(&s->error);
+	m->event = event;
 	m->pass = (uint16_t)pass;
+	whole = spec->index < 0 && event->code.whole;
 	memset(group, -1, sizeof(group));
 	for (size_t i = 0; i < p->instances.n; i++) {
 		const struct unc_instance *u = &p->instances.unit[i];
 
 		if (!selected(s, spec, u))
 			continue;
-		if ((rc = of_node(s, i, node, name)) <= 0) {
+		if ((rc = of_node(s, i, node, event->name)) <= 0) {
 			if (rc < 0)
 				return rc;
 			continue;
 		}
-		if (encoded_for < 0 || (code.by_socket && encoded_for != u->socket)) {
-			rc = unc_spec_encode(p->table, spec, u->socket, unc_platform_nodes(p),
-					     &code, &s->error);
-			if (rc < 0)
-				return rc;
-			encoded_for = u->socket;
-			kernel = (struct unc_kernel_code){.known = false};
-			whole = spec->index < 0 && code.whole;
-		}
-		m->aggregate = aggregate == UNC_EXPR_SUM    ? UNC_AGGREGATE_SUM
-			       : aggregate == UNC_EXPR_MEAN ? UNC_MEASURE_MEAN
-							    : code.aggregate;
-		rc = p->access ? methods_of(s, m, &code, &kernel, i) : UNC_BY_REGISTERS;
+		if (event->code.by_socket && event->socket != u->socket &&
+		    !(event = unc_platform_code(s->platform, spec, u->socket, &s->error)))
+			return s->error.code;
+		m->aggregate = aggregate_of(aggregate, &event->code);
+		rc = p->access ? methods_of(s, m, event, i) : UNC_BY_REGISTERS;
 		if (rc < 0)
 			return rc;
 		if (!rc || needless(s, m, whole, u, group))
 			continue;
 		group[scope_of(m, u)] = group_of(s, u);
-		rc = add_slot(s, (uint32_t)i, pass, &code, m->name, &m->slot[m->n_slots]);
+		rc = add_want(s, (uint32_t)i, pass, event, &m->want[m->n_wants]);
 		if (rc < 0)
 			return rc;
-		s->units.slot[m->slot[m->n_slots++]].driver.code = kernel;
+		m->n_wants++;
 	}
-	if (m->n_slots == 0)
-		return no_units(s, name, spec,
+	if (m->n_wants == 0)
+		return no_units(s, event->name, spec,
 				m->n_missing ? told(s, &m->missing[0])->reason : NULL);
 	drop_needless(s, m, whole, group);
 	return 0;
@@ -380,8 +358,8 @@ static bool told_before(const struct unc_session *s, const struct unc_session_it
 		for (uint32_t i = 0; missing && i < m->n_missing; i++)
 			if (m->missing[i].instance == instance)
 				return true;
-		for (uint32_t i = 0; !missing && i < m->n_slots; i++)
-			if (s->units.slot[m->slot[i]].instance == instance)
+		for (uint32_t i = 0; !missing && i < m->n_wants; i++)
+			if (s->want[m->want[i]].instance == instance)
 				return true;
 	}
 	return false;
@@ -393,13 +371,12 @@ bool unc_session_next_unit(const struct unc_session *s, const struct unc_session
 	for (; unit->measure < item->n_measures; unit->measure++, unit->at = 0) {
 		const struct unc_measure *m = &s->measure[item->measure[unit->measure]];
 
-		while (unit->at < m->n_slots + m->n_missing) {
+		while (unit->at < m->n_wants + m->n_missing) {
 			uint32_t i = unit->at++;
 			const struct unc_missing *missing =
-				i < m->n_slots ? NULL : &m->missing[i - m->n_slots];
+				i < m->n_wants ? NULL : &m->missing[i - m->n_wants];
 
-			unit->instance =
-				missing ? missing->instance : s->units.slot[m->slot[i]].instance;
+			unit->instance = missing ? missing->instance : s->want[m->want[i]].instance;
 			unit->missing = missing ? told(s, missing) : NULL;
 			if (!told_before(s, item, unit->measure, unit->instance, missing != NULL))
 				return true;

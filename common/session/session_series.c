@@ -254,7 +254,7 @@ static int add(struct unc_session *s, const char *text, const struct unc_target 
 		return rc;
 	}
 	s->error = series.note;
-	s->state = UNC_UNMEASURED; /* what was measured before is not of this set */
+	unc_session_unmeasure(s);
 	*first = (int)before.items;
 	*n = series.n;
 	return 0;

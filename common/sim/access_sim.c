@@ -135,6 +135,7 @@ static int build(struct unc_sim *sim, const char *node, const struct unc_table *
 		.tsc_hz = sim->work->machine.tsc_hz,
 		.memory_speed = (unsigned)sim->options.memory,
 		.simulated = true,
+		.stepped = sim->options.clock >= SIM_CLOCK_STEP,
 	};
 	return 0;
 }

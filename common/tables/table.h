@@ -387,8 +387,6 @@ struct unc_tbl_umask {
 	uint8_t aggregate; /* 1 + UNC_AGGREGATE_*; 0: as the event */
 };
 
-enum unc_alike { UNC_ALIKE_NONE, UNC_ALIKE_UNITS, UNC_ALIKE_UCLK };
-
 struct unc_tbl_event {
 	unc_str name, desc, alias;
 	struct unc_range umasks;
@@ -403,8 +401,6 @@ struct unc_tbl_event {
 	uint8_t set;   /* in the lane */
 	uint8_t aggregate;
 	uint8_t clock;    /* counts whenever the unit runs: tells a frozen unit */
-	uint8_t alike;    /* enum unc_alike: such clocks of a socket count the same */
-	uint8_t steady;   /* at all times */
 	uint8_t stops;    /* while it counts, the clock of its unit stands */
 	uint8_t estimate; /* no document tells max_inc */
 	uint8_t guide;    /* as UNC_UMASK_GUIDE */

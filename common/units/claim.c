@@ -1,35 +1,90 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Units: which of their counters the slots of a turn get, beside those of others. */
+/*
+ * Units: which of their counters a set gets, beside those of others, and the settings that it needs.
+ * Counters of other sessions of this user where they count the same, free ones for the rest.
+ */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "units/registers.h"
+#include "units/inside.h"
+#include "units/look.h"
 
-/* Whether not all that a unit has to count now is lost. */
-static bool has_left(const struct unc_units *s, uint32_t instance)
+/* A set that is claimed, and what was found on its unit. */
+struct claim {
+	struct unc_run *run;
+	struct unc_set *set;
+	const struct unc_table *t;
+	const struct unc_tbl_type *type;
+	struct unc_plan found;
+	struct unc_occupancy o;
+	uint8_t counter[UNC_MAX_CODES]; /* of each event */
+	bool joined[UNC_MAX_CODES];     /* it is another session's */
+	size_t failed;                  /* the event that has found none */
+	int beside;                     /* the counter of somebody else that is in its way; -1 */
+	struct unc_error *err;
+};
+
+static const struct unc_code *code_of(const struct claim *c, size_t i)
 {
-	size_t lost = 0;
-
-	for (int i = s->wanted[instance].head; i != UNC_END; i = s->slot[i].next) {
-		if (!(unc_units_turns(s, &s->slot[i]) >> s->turn & 1))
-			continue;
-		if (s->slot[i].life != UNC_LOST)
-			return true;
-		lost++;
-	}
-	return !lost;
+	return &c->set->counter[i].event->code;
 }
 
-static const struct unc_instance *instance_of(const struct unc_units *s, uint32_t i)
+/* What a register of the unit holds. */
+static uint64_t held(const struct claim *c, uint16_t reg)
 {
-	return &s->platform->instances.unit[i];
+	const uint64_t *value = unc_plan_value(&c->found, c->set->unit, reg);
+
+	return value ? *value : 0;
+}
+
+/* ---- which counter */
+
+/* Whether an event that is led may have the counter: what leads it is joined as well, and so
+ * stays. */
+static bool is_led(const struct claim *c, size_t i)
+{
+	const struct unc_code *code = code_of(c, i);
+	const struct unc_range *lanes = &c->t->type[unc_type_pool(c->t, code->type)].lanes;
+
+	for (uint32_t k = 0; k < lanes->n; k++) {
+		const struct unc_tbl_lane *lane = &c->t->lane[lanes->first + k];
+		bool led = c->counter[i] == lane->lead || !(lane->counters >> c->counter[i] & 1);
+
+		for (size_t j = 0; j < c->set->n && !led; j++)
+			led = c->counter[j] == lane->lead && code_of(c, j)->set == code->set &&
+			      code_of(c, j)->lane &&
+			      !((code_of(c, j)->ctl ^ code->ctl) & lane->same);
+		if (!led)
+			return false;
+	}
+	return true;
+}
+
+/* Counters of other sessions that count the same. Events of lanes join all together, or none. */
+static void join(struct claim *c)
+{
+	uint32_t taken = c->o.taken;
+	bool all = true;
+
+	for (size_t i = 0; i < c->set->n; i++) {
+		c->counter[i] = unc_look_for(c->run->platform, c->set->unit, code_of(c, i), taken,
+					     &c->found);
+		if (c->counter[i] != UNC_NOT_JOINED)
+			taken &= ~((uint32_t)1 << c->counter[i]);
+	}
+	for (size_t i = 0; i < c->set->n; i++)
+		if (code_of(c, i)->lane)
+			all &= c->counter[i] != UNC_NOT_JOINED && is_led(c, i);
+	for (size_t i = 0; i < c->set->n; i++)
+		c->joined[i] = c->counter[i] != UNC_NOT_JOINED && (all || !code_of(c, i)->lane);
 }
 
 /* Whether filters have to be written for an event. */
-static bool sets_filter(const struct unc_instance *u, const struct unc_code *code,
-			const struct unc_plan *found)
+static bool sets_filter(const struct claim *c, const struct unc_code *code)
 {
 	for (unsigned i = 0; i < code->n_filters; i++) {
-		const uint64_t *now = unc_plan_value(found, u, code->filter[i].reg);
+		const uint64_t *now = unc_plan_value(&c->found, c->set->unit, code->filter[i].reg);
 
 		if (!now || ((*now ^ code->filter[i].value) & code->filter[i].mask))
 			return true;
@@ -39,281 +94,337 @@ static bool sets_filter(const struct unc_instance *u, const struct unc_code *cod
 
 /* The counter of somebody else that is in the way: the event needs a filter beside it, or is of another kind
  * than what it counts; -1: none is. */
-static int in_the_way(const struct unc_instance *u, const struct unc_code *code,
-		      const struct unc_occupancy *o, const struct unc_plan *found)
+static int in_the_way(const struct claim *c, const struct unc_code *code)
 {
-	bool filters = o->foreign && sets_filter(u, code, found);
+	bool filters = c->o.foreign && sets_filter(c, code);
 
-	for (unsigned c = 0; c < 32 && code->counter == UNC_NONE; c++)
-		if (o->taken >> c & 1 && o->ctl[c] &&
-		    (((code->ctl ^ o->ctl[c]) & code->exclusive) ||
-		     (filters && o->foreign >> c & 1)))
-			return (int)c;
+	for (unsigned i = 0; i < 32 && code->counter == UNC_NONE; i++)
+		if (c->o.taken >> i & 1 && c->o.ctl[i] &&
+		    (((code->ctl ^ c->o.ctl[i]) & code->exclusive) ||
+		     (filters && c->o.foreign >> i & 1)))
+			return (int)i;
 	return -1;
 }
 
-/* Counters of other sessions where they count the same, free ones for the rest.
- * UNC_ERR_CONFLICT: they do not fit beside others. */
-static int schedule(const struct unc_units *s, uint32_t instance, const struct unc_occupancy *o,
-		    const struct unc_plan *found, struct unc_assignment *a)
+/* UNC_ERR_CONFLICT: they do not fit beside others. */
+static int schedule(struct claim *c)
 {
 	const struct unc_code *code[UNC_MAX_CODES];
+	struct unc_conflict conflict;
 	uint8_t counter[UNC_MAX_CODES];
 	size_t of[UNC_MAX_CODES] = {0}, n = 0;
-	uint32_t taken = o->taken;
 	int rc;
 
-	unc_units_join(s, instance_of(s, instance), a->slot, a->n, o->taken, found, a->counter);
-	for (size_t i = 0; i < a->n; i++) {
-		const struct unc_slot *slot = &s->slot[a->slot[i]];
-
-		a->joined[i] = a->counter[i] != UNC_NOT_JOINED;
-		if (slot->counts == UNC_STAYS)
-			taken |= unc_units_counter_bit(s, slot);
-		if (a->joined[i] || slot->counts == UNC_STAYS)
+	join(c);
+	for (size_t i = 0; i < c->set->n; i++) {
+		if (c->joined[i])
 			continue;
-		code[n] = &slot->code;
+		code[n] = code_of(c, i);
 		of[n++] = i;
 	}
-	a->beside = -1;
-	rc = unc_schedule(s->platform->table, code, n, taken, counter, &a->conflict);
+	c->beside = -1;
+	rc = unc_schedule(c->t, code, n, c->o.taken, counter, &conflict);
 	if (rc < 0)
-		a->failed = of[a->conflict.b];
+		c->failed = of[conflict.b];
 	for (size_t i = 0; i < n && rc == 0; i++) {
-		a->counter[of[i]] = counter[i];
-		a->failed = of[i];
-		if ((a->beside = in_the_way(instance_of(s, instance), code[i], o, found)) >= 0)
+		c->counter[of[i]] = counter[i];
+		c->failed = of[i];
+		if ((c->beside = in_the_way(c, code[i])) >= 0)
 			rc = UNC_ERR_CONFLICT;
 	}
 	return rc;
 }
 
-/* Whether all that the session ever counts on the unit fits at once: together, and beside
- * others. */
-static bool fits_always(const struct unc_units *s, uint32_t instance, const struct unc_occupancy *o,
-			const struct unc_plan *found)
-{
-	const struct unc_code *code[UNC_MAX_CODES];
-	uint8_t counter[UNC_MAX_CODES];
-	struct unc_assignment a;
+/* ---- why none is free */
 
-	a.n = unc_units_slots_of(s, instance, UNC_ALL, a.slot);
-	for (size_t i = 0; i < a.n; i++)
-		code[i] = &s->slot[a.slot[i]].code;
-	return a.n < UNC_MAX_CODES &&
-	       unc_schedule(s->platform->table, code, a.n, 0, counter, &a.conflict) == 0 &&
-	       schedule(s, instance, o, found, &a) == 0;
+/* "counter 2 of cbo0 (socket 0) is programmed by somebody else (control 0x400135 =
+ * cbo.TOR_INSERTS)" */
+static void other_text(const struct claim *c, unsigned counter, char *buf, size_t size)
+{
+	const struct unc_platform *p = c->run->platform;
+	struct unc_code_filter filter[UNC_MAX_FILTERS];
+	char who[64], event[UNC_SPEC_MAX];
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->found.n && n < UNC_MAX_FILTERS; i++)
+		if (c->t->reg[c->found.tag[i].reg].role == UNC_ROLE_OTHER && !c->found.op[i].error)
+			filter[n++] = (struct unc_code_filter){.reg = c->found.tag[i].reg,
+							       .value = c->found.op[i].value};
+	snprintf(
+		buf, size, "counter %u of %s is programmed by %s (control 0x%llx%s)", counter,
+		unc_unit_name(p, c->set->unit).text,
+		unc_entry_holder(p, c->set->unit, unc_type_ctl(c->type, counter), who, sizeof(who)),
+		(unsigned long long)c->o.ctl[counter],
+		unc_unit_event_text(p, c->set->unit, c->o.ctl[counter], filter, n, event,
+				    sizeof(event)));
 }
 
-/* Counters that are left get what does not have to count in this turn, first what was measured
- * least. Filters were not looked at for it. The kernel counts all of a group or nothing: one is as
- * small as it can be. */
-static void use_spare(struct unc_units *s, uint32_t instance, const struct unc_occupancy *o,
-		      const struct unc_plan *found, struct unc_assignment *a)
+static int fail_busy(const struct claim *c)
 {
-	bool kernel = s->wanted[instance].by != &unc_registers;
-	struct unc_slot *slot = unc_units_next_short(s, instance, NULL);
-	size_t used = (size_t)__builtin_popcount(o->taken), usable = unc_units_usable(s, instance);
+	const struct unc_code *code = code_of(c, c->failed);
+	const char *name = c->set->counter[c->failed].event->name;
+	uint32_t in_use = 0, way;
+	char other[UNC_ERROR_MAX];
+	int i = c->beside;
 
-	for (size_t i = 0; i < a->n; i++)
-		used += s->slot[a->slot[i]].code.counter == UNC_NONE;
-	for (; slot && a->n < UNC_MAX_CODES; slot = unc_units_next_short(s, instance, slot)) {
-		struct unc_assignment more = *a;
-
-		if (unc_units_active(s, slot) || slot->life == UNC_LOST || slot->code.n_filters ||
-		    (slot->code.counter == UNC_NONE && (kernel || used >= usable)))
-			continue;
-		more.slot[more.n++] = (uint32_t)(slot - s->slot);
-		if (schedule(s, instance, o, found, &more) < 0)
-			continue;
-		slot->counts = UNC_SPARE;
-		used += slot->code.counter == UNC_NONE;
-		*a = more;
-	}
+	for (unsigned k = 0; k < c->type->n_counters; k++)
+		in_use |= (uint32_t)(c->o.ctl[k] != 0) << k;
+	way = code->counters & c->o.taken & in_use;
+	if (i < 0)
+		i = __builtin_ffs((int)(way ? way : c->o.foreign)) - 1;
+	if (i < 0 || !(code->counters & c->o.taken))
+		return unc_fail(c->err, UNC_ERR_BUSY, "%s: no counter of %s is free", name,
+				unc_unit_name(c->run->platform, c->set->unit).text);
+	other_text(c, (unsigned)i, other, sizeof(other));
+	if (c->beside < 0)
+		return unc_fail(c->err, UNC_ERR_BUSY, "%s: %s and %s", name, other,
+				way ? "no other counter is free for it"
+				    : "may depend on the only one left for it");
+	if ((code->ctl ^ c->o.ctl[i]) & code->exclusive)
+		return unc_fail(c->err, UNC_ERR_BUSY,
+				"%s: %s with an event of another kind, and the unit counts one "
+				"kind at a time",
+				name, other);
+	return unc_fail(c->err, UNC_ERR_BUSY, "%s: %s, and beside it no filter is set", name,
+			other);
 }
 
-/* What is claimed of a unit on which `found` was found, beside what stays of it; n_counters 0: its
- * turn is another. */
-static int claim_unit(struct unc_units *s, uint32_t instance, enum unc_extent extent,
-		      const struct unc_plan *found, struct unc_claim *u, struct unc_error *err)
+/* Unit control is not written beside a foreign counter, and stops what would count here. */
+static int fail_stopped(const struct claim *c)
 {
-	const struct unc_instance *unit = instance_of(s, instance);
-	struct unc_wanted *wanted = &s->wanted[instance];
-	struct unc_occupancy o = unc_occupancy(s, found, unit, u);
-	struct unc_assignment a;
+	const struct unc_platform *p = c->run->platform;
+	uint16_t reg = c->o.foreigner;
+	char event[UNC_SPEC_MAX];
 
-	if (extent == UNC_ALL)
-		wanted->always = s->n_turns > 1 && fits_always(s, instance, &o, found);
-	a.n = unc_units_slots_of(s, instance, UNC_TURN, a.slot);
-	if (a.n && schedule(s, instance, &o, found, &a) < 0)
-		return unc_settings_busy(s, unit, &a, &o, found, err);
-	use_spare(s, instance, &o, found, &a);
-	return a.n ? wanted->by->claim(s, u, &a, &o, found, err) : 0;
+	return unc_fail(
+		c->err, UNC_ERR_BUSY,
+		"%s of %s holds 0x%llx, which does not let all of it count, and %s counts for "
+		"somebody else (0x%llx%s)",
+		unc_reg_name(c->t, c->type->unit_ctl), unc_unit_name(p, c->set->unit).text,
+		(unsigned long long)held(c, c->type->unit_ctl), unc_reg_name(c->t, reg),
+		(unsigned long long)held(c, reg),
+		unc_unit_event_text(p, c->set->unit, held(c, reg), NULL, 0, event, sizeof(event)));
 }
 
-static int look_and_claim(struct unc_units *s, uint32_t instance, enum unc_extent extent,
-			  struct unc_claim *u, struct unc_error *err)
-{
-	const struct unc_unit_methods *by = s->wanted[instance].by;
-	uint32_t slots[UNC_MAX_CODES];
-	size_t n = unc_units_slots_of(s, instance, extent, slots);
-	struct unc_plan found = {0};
-	int rc = by->look ? by->look(s, instance_of(s, instance), slots, n, &found, err) : 0;
+/* ---- settings */
 
-	if (rc < 0)
-		return rc;
-	rc = claim_unit(s, instance, extent, &found, u, err);
-	unc_plan_free(&found);
-	return rc;
+static struct unc_setting *new_setting(struct claim *c, uint16_t reg, uint64_t value)
+{
+	struct unc_held *h = unc_held(c->set);
+	struct unc_setting *s = &h->setting[h->n_controls + h->n_filters];
+	uint64_t found = held(c, reg);
+
+	*s = (struct unc_setting){.reg = reg,
+				  .place = UNC_JOURNAL_NONE,
+				  .value = value,
+				  .mask = UINT64_MAX,
+				  .shown = value,
+				  .found = found,
+				  .restore = found};
+	return s;
 }
 
-/* Whether a unit that counts still would find counters for all that it has to count now. */
-static bool would_fit(struct unc_units *s, uint32_t instance)
+/* Whether bits of a filter may be given this value: what entries tell of them agrees, and is there; no
+ * foreign program uses the rest, and no other user. */
+static bool may_set(const struct claim *c, const struct unc_code_filter *f, uint64_t was)
 {
-	const struct unc_instance *unit = instance_of(s, instance);
-	const struct unc_unit_methods *by = s->wanted[instance].by;
-	struct unc_assignment a;
-	struct unc_plan found = {0};
-	bool fits;
+	const struct unc_platform *p = c->run->platform;
+	const struct unc_journal_entry *e;
+	uint64_t rest = f->mask;
 
-	a.n = 0;
-	for (int i = s->wanted[instance].head; i != UNC_END && a.n < UNC_MAX_CODES;
-	     i = s->slot[i].next)
-		if (unc_units_turns(s, &s->slot[i]) >> s->turn & 1)
-			a.slot[a.n++] = (uint32_t)i;
-	if (by->look && by->look(s, unit, a.slot, a.n, &found, NULL) < 0)
+	if (unc_entry_taken(p, c->set->unit, f->reg, rest))
 		return false;
-	struct unc_occupancy o = unc_occupancy(s, &found, unit, unc_units_claimed(s, unit));
-
-	fits = schedule(s, instance, &o, &found, &a) == 0;
-	unc_plan_free(&found);
-	return fits;
+	while (rest && (e = unc_entry_held(p, c->set->unit, f->reg, rest)) != NULL) {
+		if (((e->value ^ f->value) | (e->value ^ was)) & e->mask & rest)
+			return false;
+		rest &= ~e->mask;
+	}
+	return rest != f->mask || !(was & c->t->reg[f->reg].busy);
 }
 
-void unc_units_sort(struct unc_units *s)
+static int fail_filter(const struct claim *c, const char *name, uint16_t reg)
 {
-	size_t n = 0;
+	const struct unc_platform *p = c->run->platform;
+	char who[64];
 
-	for (size_t i = 0; i < s->n_claims; i++) {
-		if (!unc_units_wanted(s, s->claim[i].instance)->always)
-			continue;
-		struct unc_claim swap = s->claim[n];
-
-		s->claim[n++] = s->claim[i];
-		s->claim[i] = swap;
-	}
+	return unc_fail(c->err, UNC_ERR_BUSY, "%s: %s of %s is in use by %s (0x%llx)", name,
+			unc_reg_name(c->t, reg), unc_unit_name(p, c->set->unit).text,
+			unc_entry_holder(p, c->set->unit, reg, who, sizeof(who)),
+			(unsigned long long)held(c, reg));
 }
 
-/* Nothing is claimed yet. */
-static int begin(struct unc_units *s, struct unc_error *err)
+/* Joins the filters of all events; the scheduler has seen that they agree. */
+static int set_filters(struct claim *c, const struct unc_set_counter *counter)
 {
-	size_t n = 0;
+	struct unc_held *h = unc_held(c->set);
 
-	for (size_t i = 0; i < s->platform->instances.n; i++)
-		n += s->wanted[i].head != UNC_END;
-	free(s->claim);
-	s->n_claims = 0;
-	s->claim = calloc(n + 1, sizeof(*s->claim));
-	if (!s->claim)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	for (size_t i = 0; i < s->platform->instances.n; i++) {
-		free(s->wanted[i].settings);
-		s->wanted[i] = (struct unc_wanted){
-			.head = s->wanted[i].head, .by = &unc_registers, .left = s->wanted[i].left};
+	for (unsigned i = 0; i < counter->event->code.n_filters; i++) {
+		const struct unc_code_filter *f = &counter->event->code.filter[i];
+		uint64_t was = held(c, f->reg);
+		struct unc_setting *s = unc_held_find(c->set, f->reg);
+
+		if (!may_set(c, f, was))
+			return fail_filter(c, counter->event->name, f->reg);
+		if (!s) {
+			const struct unc_tbl_reg *reg = &c->t->reg[f->reg];
+
+			s = new_setting(c, f->reg,
+					c->set->shared ? was & reg->write_mask : reg->base);
+			s->mask = 0;
+			h->n_filters++;
+		}
+		s->value = (s->value & ~f->mask) | f->value;
+		s->mask |= f->mask;
+		s->shown = s->value;
 	}
-	for (size_t i = 0; i < s->n_slots; i++) {
-		s->slot[i].counts = UNC_IN_ITS_TURNS;
-		if (s->slot[i].mask == UINT64_MAX)
-			s->slot[i].mask = 0; /* whoever claims it knows */
-	}
-	unc_driver_choose(s);
 	return 0;
 }
 
-/* A new claim, with room for what all slots of the unit need. */
-static int new_claim(struct unc_units *s, uint32_t instance, struct unc_claim *u,
-		     struct unc_error *err)
+/* The control without what is done once: whoever counts a queue by the same event has emptied it,
+ * and it is not emptied under that count. */
+static uint64_t control_value(const struct claim *c, uint64_t ctl)
 {
-	struct unc_wanted *wanted = &s->wanted[instance];
-	size_t slots = 0, filters = 0, room;
+	const struct unc_tbl_field *code = &c->t->field[c->type->f_event];
+	uint64_t code_bits = unc_ones(code->width[0]) << code->lo[0];
+	bool counted = false;
 
-	for (int i = wanted->head; i != UNC_END; i = s->slot[i].next) {
-		slots++;
-		filters += s->slot[i].code.n_filters;
+	for (size_t i = 0; i < c->found.n; i++)
+		counted |= c->t->reg[c->found.tag[i].reg].role == UNC_ROLE_CTL &&
+			   unc_counter_in_use(c->t, &c->found, i) != UNC_NONE &&
+			   !((c->found.op[i].value ^ ctl) & code_bits);
+	return counted ? ctl & ~unc_self_clearing_bits(c->t, c->type) : ctl;
+}
+
+/*
+ * A counter begins far from both ends of its range: whoever clears it makes it go back. Where
+ * others may count that are not in the journal, each session begins at a place of its own, from 1/16
+ * to 11/16 of the range: if two set the same counter it leaps. One bit is always set, to show how
+ * wide a counter is that is narrower than the table says, and the next one is clear, so that it
+ * begins far from its end as well; the low half is 0, which costs no write. One that somebody else
+ * counts with is left as it is.
+ */
+static void set_start(const struct claim *c, struct unc_set_counter *counter, bool running)
+{
+	uint64_t half = (counter->mask >> 1) + 1, place = c->run->place;
+	bool writable = (c->t->reg[counter->ctr].write_mask & half) != 0;
+
+	counter->start = !writable || running ? 0
+			 : place ? ((half / 8 + place % (half + half / 4)) | half >> 4) &
+					   ~(half >> 5 | UINT32_MAX)
+				 : half;
+}
+
+/* Another session counts with a fixed counter, of which somebody has cleared the control: set again it
+ * would look to who uses it as if it had counted on. */
+static int fail_cleared(const struct claim *c, const char *name, uint16_t control)
+{
+	const struct unc_platform *p = c->run->platform;
+	char who[64];
+
+	return unc_fail(c->err, UNC_ERR_BUSY,
+			"%s: %s of %s is used by %s, and somebody has cleared it: it is free when "
+			"that one stops",
+			name, unc_reg_name(c->t, control), unc_unit_name(p, c->set->unit).text,
+			unc_entry_holder(p, c->set->unit, control, who, sizeof(who)));
+}
+
+static int set_counter(struct claim *c, size_t i)
+{
+	struct unc_set_counter *counter = &c->set->counter[i];
+	const struct unc_code *code = &counter->event->code;
+	const struct unc_tbl_counter *fixed =
+		code->counter == UNC_NONE ? NULL : &c->t->counter[code->counter];
+	bool running = c->joined[i];
+	struct unc_setting *s = NULL;
+	uint16_t control;
+
+	counter->ctr = fixed ? fixed->ctr : unc_type_ctr(&c->t->type[code->type], c->counter[i]);
+	counter->mask = unc_ones(unc_code_width(c->t, code));
+	control = unc_counter_control(c->run->platform, counter);
+	if (fixed && control != UNC_NONE) {
+		running = (held(c, control) & fixed->enable) != 0;
+		if (!running && unc_entry_any(c->run->platform, c->set->unit, control))
+			return fail_cleared(c, counter->event->name, control);
 	}
-	room = slots > filters ? slots : filters;
-	if (!wanted->settings)
-		wanted->settings =
-			calloc(room, 2 * sizeof(*u->control) + sizeof(struct unc_claim_counter));
-	if (!wanted->settings)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	*u = (struct unc_claim){.instance = instance_of(s, instance),
-				.by = wanted->by,
-				.control = wanted->settings,
-				.filter = wanted->settings + room,
-				.counter = (void *)(wanted->settings + 2 * room),
-				.place = UNC_JOURNAL_NONE,
-				.room = room};
+	if (control != UNC_NONE) {
+		s = new_setting(c, control, fixed ? fixed->enable : control_value(c, code->ctl));
+		s->joined = running && (!fixed || s->value == s->found);
+		unc_held(c->set)->n_controls++;
+	}
+	set_start(c, counter, running);
 	return 0;
 }
 
-/* The unit becomes a claim, if it has something to count, or stays one; or it is left out. */
-static int add_claim(struct unc_units *s, uint32_t instance, enum unc_extent extent,
-		     struct unc_error *err)
+/* Whether an event is on the lead of a lane of its own. */
+static bool leads_lane(const struct claim *c, size_t i)
 {
-	struct unc_claim *stays = unc_units_claimed(s, instance_of(s, instance));
-	struct unc_claim *u = stays ? stays : &s->claim[s->n_claims];
-	struct unc_wanted *wanted = &s->wanted[instance];
-	struct unc_error why;
+	const struct unc_code *code = code_of(c, i);
 
-	if (!stays && new_claim(s, instance, u, err) < 0)
-		return err->code;
-	wanted->claimed = unc_units_is_due(s, instance) ? UNC_TRIED : UNC_CLAIMED;
-	/* What is not lost keeps its doubt. */
-	if (wanted->claimed == UNC_TRIED &&
-	    (wanted->proof < UNC_UNSHOWN || (s->n_turns == 1 && !has_left(s, instance))))
-		wanted->proof = UNC_UNPROVEN;
-	if (look_and_claim(s, instance, extent, u, &why) < 0)
-		return unc_units_leave_out(s, instance, &why, err);
-	if (!stays && !u->n_counters)
-		wanted->claimed = UNC_FREE;
-	s->n_claims += !stays && wanted->claimed;
+	for (uint32_t k = 0; k < c->type->lanes.n && code->lane; k++) {
+		const struct unc_tbl_lane *lane = &c->t->lane[c->type->lanes.first + k];
+
+		if (lane->lead == c->counter[i] && lane->name == c->t->lane[code->lane - 1].name)
+			return true;
+	}
+	return false;
+}
+
+/* Room for what all its events need. */
+static int make_room(struct claim *c)
+{
+	struct unc_held *h = unc_held(c->set);
+	size_t n = c->set->n;
+
+	for (size_t i = 0; i < c->set->n; i++)
+		n += code_of(c, i)->n_filters;
+	if (!h && !(h = calloc(1, sizeof(*h) + n * sizeof(*h->setting))))
+		return unc_no_memory(c->err);
+	*h = (struct unc_held){
+		.setting = (struct unc_setting *)(h + 1),
+		.check = {.op = h->check.op, .tag = h->check.tag, .cap = h->check.cap}};
+	c->set->held = h;
 	return 0;
 }
 
-int unc_units_claim(struct unc_units *s, enum unc_extent extent, struct unc_error *err)
+/* Who leads a lane is set first, and restored last. */
+static int set_all(struct claim *c)
 {
-	int rc = extent == UNC_ALL ? begin(s, err) : 0;
-
-	for (uint32_t i = 0; i < s->platform->instances.n && rc == 0; i++) {
-		if (s->wanted[i].head == UNC_END || (extent == UNC_TURN && s->wanted[i].always))
-			continue; /* that one goes on */
-		if (has_left(s, i) || unc_units_is_due(s, i))
-			rc = add_claim(s, i, extent, err);
-	}
-	if (rc == 0 && extent == UNC_ALL)
-		unc_units_sort(s);
-	return rc;
-}
-
-void unc_units_free_due(struct unc_units *s)
-{
-	for (uint32_t i = 0; i < s->platform->instances.n; i++) {
-		if (!s->wanted[i].claimed || !unc_units_is_due(s, i))
-			continue;
-		if (has_left(s, i) && !would_fit(s, i))
-			unc_units_put_off(s, i);
-		else
-			s->wanted[i].claimed = UNC_FREE;
-	}
-}
-
-int unc_units_claim_again(struct unc_units *s, struct unc_error *err)
-{
+	struct unc_held *h = unc_held(c->set);
+	uint64_t control = held(c, c->type->unit_ctl);
 	int rc = 0;
 
-	for (uint32_t i = 0; i < s->platform->instances.n && rc == 0; i++)
-		if (!s->wanted[i].claimed && unc_units_is_due(s, i))
-			rc = add_claim(s, i, UNC_TURN, err);
+	c->set->shared = c->o.n != 0;
+	c->set->foreign = c->o.foreigner != UNC_NONE;
+	h->unit = (struct unc_setting){.reg = c->type->unit_ctl,
+				       .place = UNC_JOURNAL_NONE,
+				       .found = control,
+				       .restore = control};
+	if (c->o.foreigner != UNC_NONE && unc_unit_frozen(c->t, c->set->unit, &control) > 0)
+		return fail_stopped(c);
+	for (int leads = 1; leads >= 0; leads--)
+		for (size_t i = 0; i < c->set->n && rc == 0; i++)
+			if (leads_lane(c, i) == leads)
+				rc = set_counter(c, i);
+	for (size_t i = 0; i < c->set->n && rc == 0; i++)
+		rc = set_filters(c, &c->set->counter[i]);
+	return rc;
+}
+
+int unc_claim_registers(struct unc_run *run, struct unc_set *set, struct unc_error *err)
+{
+	const struct unc_table *t = run->platform->table;
+	struct claim c = {
+		.run = run, .set = set, .t = t, .type = &t->type[set->unit->type], .err = err};
+	int rc = make_room(&c);
+
+	if (rc == 0 && run->platform->access) /* else it is for listing only */
+		rc = unc_look_at(t, set->unit, UNC_LOOK_STATE, set, &c.found, err);
+	if (rc == 0)
+		rc = unc_plan_run(run->platform, &c.found, "looking at the controls", err);
+	if (rc == 0) {
+		c.o = unc_occupancy(run->platform, &c.found, set->unit, NULL);
+		rc = set->n && schedule(&c) < 0 ? fail_busy(&c) : set_all(&c);
+	}
+	unc_plan_free(&c.found);
 	return rc;
 }

@@ -14,12 +14,12 @@
 #include "host/perf_users.h"
 #include "host/wire.h"
 #include "units/inside.h"
-#include "units/occupancy.h"
+#include "units/look.h"
 
 /* ---- who counts through the kernel */
 
 struct look {
-	struct unc_units *units;
+	struct unc_platform *platform;
 	struct unc_counters *out;
 	struct unc_perf_users users; /* once it is known */
 	bool known;
@@ -34,8 +34,8 @@ static void find_users(struct look *look)
 	if (look->known)
 		return;
 	look->known = true;
-	if (!look->units->platform->machine->simulated) {
-		unc_perf_users_find(look->units->platform->fs, &look->users);
+	if (!look->platform->machine->simulated) {
+		unc_perf_users_find(look->platform->fs, &look->users);
 		return;
 	}
 	unc_process_self(&self);
@@ -61,7 +61,7 @@ static int add_row(struct look *look, const struct unc_found *row)
 static int add_outsider(struct look *look, struct unc_found *row)
 {
 	row->owner = UNC_OWNER_FOREIGN;
-	if (!unc_platform_has_driver(look->units->platform, row->instance))
+	if (!unc_platform_has_driver(look->platform, row->instance))
 		return add_row(look, row);
 	find_users(look);
 	if (look->users.all && !look->users.n)
@@ -77,14 +77,14 @@ static int add_outsider(struct look *look, struct unc_found *row)
 /* The entry of a control that holds what it says; *held: somebody counts by it. Where somebody has
  * changed it since, it tells nothing of who counts. */
 static const struct unc_journal_entry *
-find_entry(const struct unc_units *s, const struct unc_found *row, uint32_t *user, bool *held)
+find_entry(const struct unc_platform *p, const struct unc_found *row, uint32_t *user, bool *held)
 {
 	const struct unc_journal_entry *e = NULL;
-	struct unc_journal *j = s->platform->journal;
+	struct unc_journal *j = p->journal;
 	struct unc_journal_key key;
 	uint16_t n;
 
-	if (!unc_units_key(s, row->instance, row->ctl, &key))
+	if (!unc_entry_key(p, row->instance, row->ctl, &key))
 		return NULL;
 	*user = (uint32_t)geteuid();
 	n = unc_journal_find(j, &key, UNC_JOURNAL_NONE);
@@ -94,14 +94,14 @@ find_entry(const struct unc_units *s, const struct unc_found *row, uint32_t *use
 	} else {
 		e = unc_journal_taken(j, &key, 0, user, held);
 	}
-	return e && unc_units_recorded(s, row->instance, row->ctl, e, row->control) ? e : NULL;
+	return e && unc_entry_stands(p, row->instance, row->ctl, e, row->control) ? e : NULL;
 }
 
 static int add_counter(struct look *look, struct unc_found *row)
 {
 	uint32_t user;
 	bool held;
-	const struct unc_journal_entry *e = find_entry(look->units, row, &user, &held);
+	const struct unc_journal_entry *e = find_entry(look->platform, row, &user, &held);
 
 	if (!e)
 		return add_outsider(look, row);
@@ -119,7 +119,7 @@ static int add_counter(struct look *look, struct unc_found *row)
 
 static int add_unit(struct look *look, const struct unc_instance *u, const struct unc_plan *plan)
 {
-	const struct unc_table *t = look->units->platform->table;
+	const struct unc_table *t = look->platform->table;
 	int rc = 0;
 
 	for (size_t i = 0; i < plan->n && rc == 0; i++) {
@@ -130,7 +130,7 @@ static int add_unit(struct look *look, const struct unc_instance *u, const struc
 
 		if (row.ctr == UNC_NONE)
 			continue;
-		if (unc_occupancy_event(t, plan, i, row.event, sizeof(row.event)) < 0)
+		if (unc_counter_event(t, plan, i, row.event, sizeof(row.event)) < 0)
 			row.event[0] = '\0';
 		rc = add_counter(look, &row);
 	}
@@ -140,15 +140,15 @@ static int add_unit(struct look *look, const struct unc_instance *u, const struc
 /* A unit that cannot be read does not hide the others. */
 static int look_at(struct look *look, const struct unc_instance *u)
 {
-	struct unc_units *s = look->units;
-	struct unc_plan *read = &look->out->read[u - s->platform->instances.unit];
+	struct unc_platform *p = look->platform;
+	struct unc_plan *read = &look->out->read[u - p->instances.unit];
 	struct unc_error why = {0};
-	int failed = unc_occupancy_look(s, u, UNC_LOOK_EVENTS, NULL, 0, read, &why), rc;
+	int failed = unc_look_at(p->table, u, UNC_LOOK_EVENTS, NULL, read, &why), rc;
 
 	if (failed == 0)
-		failed = unc_units_run_plan(s, read, "looking at it", &why);
+		failed = unc_plan_run(p, read, "looking at it", &why);
 	if (failed < 0 && !look->out->failed.code) {
-		unc_error_prefix(&why, "%s", unc_unit_name(s, u).text);
+		unc_error_prefix(&why, "%s", unc_unit_name(p, u).text);
 		look->out->failed = why;
 	}
 	rc = failed == UNC_ERR_MEMORY ? unc_fail(look->err, failed, "out of memory")
@@ -166,18 +166,17 @@ static const char *hidden_reason(const struct unc_platform *p, const struct unc_
 	return kernel && kernel->pmus ? kernel->registers : u->reason;
 }
 
-int unc_counters_look(struct unc_units *s, struct unc_counters *out, struct unc_error *err)
+int unc_counters_look(struct unc_platform *p, struct unc_counters *out, struct unc_error *err)
 {
-	const struct unc_instances *all = &s->platform->instances;
-	struct look look = {.units = s, .out = out, .err = err};
+	const struct unc_instances *all = &p->instances;
+	struct look look = {.platform = p, .out = out, .err = err};
 	int rc = 0;
 
 	*out = (struct unc_counters){.read = calloc(all->n + 1, sizeof(*out->read)),
 				     .n_read = all->n};
 	if (!out->read)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	snprintf(out->unknown, sizeof(out->unknown), "%s",
-		 unc_journal_reason(s->platform->journal));
+	snprintf(out->unknown, sizeof(out->unknown), "%s", unc_journal_reason(p->journal));
 	for (size_t i = 0; i < all->n && rc == 0; i++) {
 		const struct unc_instance *u = &all->unit[i];
 
@@ -193,8 +192,7 @@ int unc_counters_look(struct unc_units *s, struct unc_counters *out, struct unc_
 	if (rc < 0 || out->n_looked || !out->hidden)
 		return rc;
 	return unc_fail(err, UNC_ERR_UNAVAILABLE, "no unit can be looked at; %s: %s",
-			unc_unit_name(s, out->hidden).text,
-			hidden_reason(s->platform, out->hidden));
+			unc_unit_name(p, out->hidden).text, hidden_reason(p, out->hidden));
 }
 
 void unc_counters_free(struct unc_counters *c)
@@ -215,9 +213,8 @@ const struct unc_found *unc_counters_find(const struct unc_counters *c,
 	return NULL;
 }
 
-void unc_counters_warn(struct unc_units *s, const struct unc_counters *c)
+void unc_counters_warn(struct unc_platform *p, const struct unc_counters *c)
 {
-	struct unc_platform *p = s->platform;
 	char more[40] = "";
 
 	if (*c->unknown)
@@ -230,7 +227,7 @@ void unc_counters_warn(struct unc_units *s, const struct unc_counters *c)
 	if (c->n_hidden > 1)
 		snprintf(more, sizeof(more), " and %zu more", c->n_hidden - 1);
 	unc_platform_log(p, UNC_LOG_WARNING, "not looked at: %s%s: %s",
-			 unc_unit_name(s, c->hidden).text, more, hidden_reason(p, c->hidden));
+			 unc_unit_name(p, c->hidden).text, more, hidden_reason(p, c->hidden));
 }
 
 /* ---- telling */
@@ -272,21 +269,20 @@ int unc_counters_tell(const struct unc_platform *p, const struct unc_counters *c
 
 int unc_counters_once(struct unc_platform *p, struct unc_counters *out, struct unc_error *err)
 {
-	struct unc_units s;
-	int rc = unc_units_init(&s, p);
+	int rc;
 
 	*out = (struct unc_counters){.n = 0};
-	if (rc < 0)
-		return rc;
+	if (!unc_platform_here(p))
+		return UNC_ERR_STATE; /* its lock may be held by a thread that is not here */
+	unc_platform_fail(p, UNC_OK, "%s", ""); /* what the call before has left */
 	if (!p->access)
-		rc = unc_fail(err, UNC_ERR_UNAVAILABLE, "the platform is for listing only");
-	else if ((rc = unc_units_lock(&s, UNC_START_PATIENCE, err)) == 0) {
-		rc = unc_counters_look(&s, out, err);
-		unc_units_unlock(&s);
-	}
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "the platform is for listing only");
+	if ((rc = unc_node_lock(p, UNC_START_PATIENCE, err)) < 0)
+		return rc;
+	rc = unc_counters_look(p, out, err);
+	unc_node_unlock(p);
 	if (rc == 0)
-		unc_counters_warn(&s, out);
-	unc_units_free(&s);
+		unc_counters_warn(p, out);
 	return rc;
 }
 

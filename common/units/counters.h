@@ -7,7 +7,7 @@
 #define UNC_COUNTERS_H
 
 #include "host/process.h"
-#include "units/units.h"
+#include "units/set.h"
 
 struct unc_found {
 	const struct unc_instance *instance;
@@ -35,11 +35,11 @@ struct unc_counters {
 	char unknown[UNC_ERROR_MAX]; /* why sessions of other programs are; "" */
 };
 
-/* Looks at all units, whose lock the session has. Free with unc_counters_free(), whatever came
+/* Looks at all units, the lock of the node held. Free with unc_counters_free(), whatever came
  * of it. Errors: UNC_ERR_MEMORY; UNC_ERR_UNAVAILABLE all units are out of reach. */
-int unc_counters_look(struct unc_units *, struct unc_counters *out, struct unc_error *err);
+int unc_counters_look(struct unc_platform *, struct unc_counters *out, struct unc_error *err);
 void unc_counters_free(struct unc_counters *);
-/* The same with a session and its lock for just this look. Free `out` whatever came of it. */
+/* The same with the lock for just this look. Free `out` whatever came of it. */
 int unc_counters_once(struct unc_platform *, struct unc_counters *out, struct unc_error *err);
 /* Tells fn of all of them: UNC_RELEASE_FOUND, or _DONE, which is _KEPT where they were. */
 int unc_counters_tell(const struct unc_platform *, const struct unc_counters *, enum unc_release,
@@ -48,6 +48,6 @@ int unc_counters_tell(const struct unc_platform *, const struct unc_counters *, 
 const struct unc_found *unc_counters_find(const struct unc_counters *, const struct unc_instance *,
 					  uint16_t ctl);
 /* Tells the log of units and sessions that are not known. */
-void unc_counters_warn(struct unc_units *, const struct unc_counters *);
+void unc_counters_warn(struct unc_platform *, const struct unc_counters *);
 
 #endif

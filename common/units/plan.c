@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "units/claim.h"
-
+/* Units: ordered register operations, made and run. */
 #include <stdlib.h>
 #include <string.h>
 
-int unc_plan_append(struct unc_plan *plan, const struct unc_instance *instance, uint16_t reg,
+#include "units/inside.h"
+
+/* ---- a list */
+
+int unc_plan_append(struct unc_plan *plan, const struct unc_instance *unit, uint16_t reg,
 		    const struct unc_reg_op *op, struct unc_error *err)
 {
 	if (plan->n == plan->cap) {
-		size_t cap = plan->cap ? 2 * plan->cap : 64;
+		size_t cap = plan->cap ? 2 * plan->cap : 8;
 		void *ops = realloc(plan->op, cap * sizeof(*plan->op));
 
 		if (ops)
@@ -17,24 +20,23 @@ int unc_plan_append(struct unc_plan *plan, const struct unc_instance *instance, 
 		if (tags)
 			plan->tag = tags;
 		if (!ops || !tags)
-			return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+			return unc_no_memory(err);
 		plan->cap = cap;
 	}
 	plan->op[plan->n] = *op;
-	plan->tag[plan->n].instance = instance;
+	plan->tag[plan->n].instance = unit;
 	plan->tag[plan->n].reg = reg;
 	plan->n++;
 	return 0;
 }
 
-int unc_plan_add(const struct unc_table *t, struct unc_plan *plan,
-		 const struct unc_instance *instance, uint16_t reg, enum unc_op_kind kind,
-		 uint64_t value, struct unc_error *err)
+int unc_plan_add(const struct unc_table *t, struct unc_plan *plan, const struct unc_instance *unit,
+		 uint16_t reg, enum unc_op_kind kind, uint64_t value, struct unc_error *err)
 {
 	struct unc_reg_op op = {.kind = (uint8_t)kind, .value = value};
-	int rc = unc_instance_reg(t, instance, reg, &op.reg, err);
+	int rc = unc_instance_reg(t, unit, reg, &op.reg, err);
 
-	return rc < 0 ? rc : unc_plan_append(plan, instance, reg, &op, err);
+	return rc < 0 ? rc : unc_plan_append(plan, unit, reg, &op, err);
 }
 
 const uint64_t *unc_plan_value(const struct unc_plan *plan, const struct unc_instance *u,
@@ -53,168 +55,227 @@ void unc_plan_free(struct unc_plan *plan)
 	*plan = (struct unc_plan){0};
 }
 
-static int add_settings(const struct unc_table *t, struct unc_plan *plan, const struct unc_claim *u,
-			const struct unc_setting *s, size_t n, bool found, struct unc_error *err)
+/* ---- what a set does */
+
+struct unc_setting *unc_held_find(const struct unc_set *set, uint16_t reg)
 {
-	for (size_t k = 0; k < n; k++) {
-		size_t i = found ? n - 1 - k : k; /* restored in the other order */
+	struct unc_held *h = unc_held(set);
 
-		/* Bits found set that are not ours to write stay out: the gate would refuse all. */
-		uint64_t restore = s[i].restore & t->reg[s[i].reg].write_mask;
-
-		/* What somebody else has set as we need it is not ours to write. */
-		if (found ? s[i].state == UNC_NOT_OURS || u->company == UNC_LEFT ||
-				    (u->company && s[i].by == UNC_WRITTEN &&
-				     s[i].value == s[i].found && restore == s[i].shown)
-			  : s[i].by == UNC_JOINED || (u->company && s[i].value == s[i].found))
-			continue;
-		int rc = unc_plan_add(t, plan, u->instance, s[i].reg, UNC_OP_WRITE,
-				      found ? restore : s[i].value, err);
-		if (rc < 0)
-			return rc;
-		/* What it holds now: what was found, until we write; then what it has shown. */
-		plan->op[plan->n - 1].low_only =
-			unc_reg_shows(t, s[i].reg) &&
-			!((found ? restore ^ s[i].shown : s[i].value ^ s[i].found) >> 32);
-	}
-	return 0;
+	for (size_t i = 0; i < h->n_controls + h->n_filters; i++)
+		if (h->setting[i].reg == reg)
+			return &h->setting[i];
+	return NULL;
 }
 
-static int add_step(const struct unc_table *t, struct unc_plan *plan, const struct unc_claim *u,
-		    const struct unc_tbl_step *step, struct unc_error *err)
+/* Whether a register is written: what somebody else has set as we need it is not ours to write. */
+static bool is_written(const struct unc_set *set, const struct unc_setting *s, bool restored,
+		       uint64_t restore)
+{
+	if (!restored)
+		return !s->joined && !(set->shared && s->value == s->found);
+	return s->state != UNC_NOT_OURS && !unc_held(set)->left &&
+	       !(set->shared && !s->joined && s->value == s->found && restore == s->shown);
+}
+
+/* n settings, which are restored in the other order. */
+static int add_settings(const struct unc_table *t, struct unc_plan *plan, const struct unc_set *set,
+			const struct unc_setting *first, size_t n, bool restored,
+			struct unc_error *err)
 {
 	int rc = 0;
 
+	for (size_t k = 0; k < n && rc == 0; k++) {
+		const struct unc_setting *s = &first[restored ? n - 1 - k : k];
+		/* Bits found set that are not ours to write stay out: the gate would refuse all. */
+		uint64_t restore = s->restore & t->reg[s->reg].write_mask;
+
+		if (!is_written(set, s, restored, restore))
+			continue;
+		rc = unc_plan_add(t, plan, set->unit, s->reg, UNC_OP_WRITE,
+				  restored ? restore : s->value, err);
+		/* What it holds now: what was found, until we write; then what it has shown. */
+		if (rc == 0)
+			plan->op[plan->n - 1].low_only =
+				unc_reg_shows(t, s->reg) &&
+				!((restored ? restore ^ s->shown : s->value ^ s->found) >> 32);
+	}
+	return rc;
+}
+
+static int add_step(const struct unc_table *t, struct unc_plan *plan, const struct unc_set *set,
+		    const struct unc_tbl_step *step, struct unc_error *err)
+{
+	const struct unc_held *h = unc_held(set);
+	const struct unc_setting *filters = h->setting + h->n_controls;
+	bool alone = !set->shared && !h->left;
+	int rc = 0;
+
 	switch (step->kind) {
-	case UNC_STEP_WRITE:
-		return u->n_staying || u->company != UNC_ALONE
-			       ? 0
-			       : unc_plan_add(t, plan, u->instance, step->reg, UNC_OP_WRITE,
-					      step->value, err);
+	case UNC_STEP_WRITE: /* beside somebody else what is about the unit is not done */
+		return alone ? unc_plan_add(t, plan, set->unit, step->reg, UNC_OP_WRITE,
+					    step->value, err)
+			     : 0;
 	case UNC_STEP_FOUND:
-		return u->n_staying || u->company != UNC_ALONE || u->found == UNC_FOUND_TAKEN
-			       ? 0
-			       : unc_plan_add(t, plan, u->instance, step->reg, UNC_OP_WRITE,
-					      u->unit_ctl & t->reg[step->reg].write_mask, err);
+		return alone && !h->taken
+			       ? unc_plan_add(t, plan, set->unit, step->reg, UNC_OP_WRITE,
+					      h->unit.restore & t->reg[step->reg].write_mask, err)
+			       : 0;
 	case UNC_STEP_FILTERS:
-		return add_settings(t, plan, u, u->filter, u->n_filters, false, err);
+		return add_settings(t, plan, set, filters, h->n_filters, false, err);
 	case UNC_STEP_CONTROLS:
-		return add_settings(t, plan, u, u->control + u->n_staying,
-				    u->n_controls - u->n_staying, false, err);
+		return add_settings(t, plan, set, h->setting, h->n_controls, false, err);
 	case UNC_STEP_RESTORE:
-		rc = add_settings(t, plan, u, u->control + u->n_staying,
-				  u->n_controls - u->n_staying, true, err);
-		return rc < 0 ? rc : add_settings(t, plan, u, u->filter, u->n_filters, true, err);
+		rc = add_settings(t, plan, set, h->setting, h->n_controls, true, err);
+		return rc < 0 ? rc : add_settings(t, plan, set, filters, h->n_filters, true, err);
 	case UNC_STEP_PRELOAD:
-		for (size_t i = 0; i < u->n_counters && rc == 0; i++)
-			if (u->counter[i].start)
-				rc = unc_plan_add(t, plan, u->instance, u->counter[i].reg,
-						  UNC_OP_WRITE, u->counter[i].start, err);
+		for (size_t i = 0; i < set->n && rc == 0; i++)
+			if (set->counter[i].start)
+				rc = unc_plan_add(t, plan, set->unit, set->counter[i].ctr,
+						  UNC_OP_WRITE, set->counter[i].start, err);
 		return rc;
 	default:
 		return 0;
 	}
 }
 
-/* Beside somebody else those of them that are about the unit are not taken. */
-static const struct unc_range *steps_of(const struct unc_tbl_type *type, enum unc_occasion what)
+int unc_plan_steps(const struct unc_table *t, const struct unc_set *set, enum unc_occasion what,
+		   struct unc_plan *plan, struct unc_error *err)
 {
-	return what == UNC_START  ? &type->steps_start
-	       : what == UNC_STOP ? &type->steps_stop
-				  : &type->steps_unfreeze;
-}
+	const struct unc_tbl_type *type = &t->type[set->unit->type];
+	const struct unc_range *steps = what == UNC_START  ? &type->steps_start
+					: what == UNC_STOP ? &type->steps_stop
+							   : &type->steps_unfreeze;
+	int rc = 0;
 
-/* What was begun is freed where something went wrong. */
-static int finish(struct unc_plan *plan, int rc)
-{
-	if (rc < 0)
-		unc_plan_free(plan);
+	/* Where only free-running counters are read nothing is written. */
+	for (uint32_t k = 0; k < steps->n && unc_held(set)->n_controls && rc == 0; k++)
+		rc = add_step(t, plan, set, &t->step[steps->first + k], err);
 	return rc;
 }
 
-int unc_plan_steps(const struct unc_table *t, const struct unc_claim *u, size_t n,
-		   enum unc_occasion what, struct unc_plan *out, struct unc_error *err)
-{
-	int rc = 0;
-
-	*out = (struct unc_plan){0};
-	for (size_t i = 0; i < n; i++) {
-		const struct unc_range *steps = steps_of(&t->type[u[i].instance->type], what);
-
-		/* Where only free-running counters are read nothing is written. */
-		for (uint32_t k = 0; k < steps->n && u[i].n_controls && rc == 0; k++)
-			rc = add_step(t, out, &u[i], &t->step[steps->first + k], err);
-	}
-	return finish(out, rc);
-}
-
-static int look_at(const struct unc_table *t, const struct unc_claim *u, uint16_t reg,
+static int look_at(const struct unc_table *t, const struct unc_set *set, uint16_t reg,
 		   struct unc_plan *out, struct unc_error *err)
 {
-	return unc_reg_shows(t, reg) ? unc_plan_add(t, out, u->instance, reg, UNC_OP_READ, 0, err)
+	return unc_reg_shows(t, reg) ? unc_plan_add(t, out, set->unit, reg, UNC_OP_READ, 0, err)
 				     : 0;
 }
 
-struct unc_setting *unc_claim_setting(struct unc_claim *u, uint16_t reg)
+int unc_plan_look(const struct unc_table *t, const struct unc_set *set, struct unc_plan *out,
+		  struct unc_error *err)
 {
-	for (size_t i = 0; i < u->n_controls; i++)
-		if (u->control[i].reg == reg)
-			return &u->control[i];
-	for (size_t i = 0; i < u->n_filters; i++)
-		if (u->filter[i].reg == reg)
-			return &u->filter[i];
-	return NULL;
-}
-
-struct unc_setting *unc_claim_next(const struct unc_claim *u, const struct unc_setting *last)
-{
-	size_t next = last ? (size_t)(last - u->control) + 1 : u->n_staying;
-
-	/* Both are in one row. */
-	if (next >= u->n_controls && next < u->room)
-		next = u->room;
-	return next < u->room + u->n_filters ? &u->control[next] : NULL;
-}
-
-static bool is_ours(const struct unc_claim *u, uint16_t reg)
-{
-	for (size_t i = 0; i < u->n_controls; i++)
-		if (u->control[i].reg == reg)
-			return true;
-	return false;
-}
-
-/* Controls that are not ours. */
-static int look_at_others(const struct unc_table *t, const struct unc_claim *u,
-			  struct unc_plan *out, struct unc_error *err)
-{
-	const struct unc_tbl_type *type = &t->type[u->instance->type];
-	unsigned n = type->exclusive && u->n_controls ? type->n_counters : 0;
+	const struct unc_tbl_type *type = &t->type[set->unit->type];
+	const struct unc_held *h = unc_held(set);
+	unsigned others = type->exclusive && h->n_controls ? type->n_counters : 0;
 	int rc = 0;
 
-	for (unsigned i = 0; i < n && rc == 0; i++)
-		if (!is_ours(u, (uint16_t)(type->first_ctl + i)))
-			rc = look_at(t, u, (uint16_t)(type->first_ctl + i), out, err);
+	for (size_t k = 0; k < h->n_controls + h->n_filters && rc == 0; k++)
+		rc = look_at(t, set, h->setting[k].reg, out, err);
+	if (rc == 0 && h->n_controls)
+		rc = look_at(t, set, type->unit_ctl, out, err);
+	for (unsigned i = 0; i < others && rc == 0; i++)
+		if (!unc_held_find(set, (uint16_t)(type->first_ctl + i)))
+			rc = look_at(t, set, (uint16_t)(type->first_ctl + i), out, err);
 	return rc;
 }
 
-int unc_plan_look(const struct unc_table *t, const struct unc_claim *units, size_t n,
-		  struct unc_plan *out, struct unc_error *err)
+/* ---- running it */
+
+int unc_plan_fail(const struct unc_platform *p, const struct unc_plan *plan, const char *what,
+		  struct unc_error *err)
 {
-	int rc = 0;
+	for (size_t i = 0; i < plan->n; i++) {
+		const struct unc_reg_op *op = &plan->op[i];
+		const struct unc_plan_tag *tag = &plan->tag[i];
 
-	*out = (struct unc_plan){0};
-	for (size_t i = 0; i < n && rc == 0; i++) {
-		const struct unc_claim *u = &units[i];
-
-		for (size_t k = 0; k < u->n_controls && rc == 0; k++)
-			rc = look_at(t, u, u->control[k].reg, out, err);
-		for (size_t k = 0; k < u->n_filters && rc == 0; k++)
-			rc = look_at(t, u, u->filter[k].reg, out, err);
-		if (rc == 0 && u->n_controls)
-			rc = look_at(t, u, t->type[u->instance->type].unit_ctl, out, err);
-		if (rc == 0)
-			rc = look_at_others(t, u, out, err);
+		if (!op->error)
+			continue;
+		if (op->error == UNC_ERR_BUSY)
+			return unc_fail(err, op->error,
+					"%s failed: the kernel has no counter left for one of the "
+					"events",
+					what);
+		return unc_fail(err, op->error, "%s failed: %s of %s at %s: %s", what,
+				unc_reg_name(p->table, tag->reg),
+				unc_unit_name(p, tag->instance).text, tag->instance->location,
+				op->errno_value ? strerror(op->errno_value)
+						: unc_error_name(op->error));
 	}
-	return finish(out, rc);
+	return 0;
+}
+
+static bool only_reads(const struct unc_plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++)
+		if (plan->op[i].kind != UNC_OP_READ)
+			return false;
+	return true;
+}
+
+int unc_plan_run(struct unc_platform *p, struct unc_plan *plan, const char *what,
+		 struct unc_error *err)
+{
+	struct unc_error why = {0};
+	int rc;
+
+	if (!plan->n)
+		return 0;
+	if (only_reads(plan))
+		rc = unc_access_read(p->access, plan->op, plan->n, &why);
+	else if ((rc = unc_access_prepare(p->access, plan->op, plan->n, &why)) == 0)
+		rc = unc_access_run(p->access, plan->op, plan->n);
+	if (why.code)
+		return unc_fail(err, rc, "%s", why.text);
+	return rc < 0 ? unc_plan_fail(p, plan, what, err) : 0;
+}
+
+int unc_plan_run_once(struct unc_platform *p, struct unc_plan *plan, int rc, const char *what,
+		      struct unc_error *err)
+{
+	if (rc == 0)
+		rc = unc_plan_run(p, plan, what, err);
+	unc_plan_free(plan);
+	return rc;
+}
+
+int unc_plan_restore(struct unc_platform *p, struct unc_plan *plan, struct unc_error *err)
+{
+	enum { TRIES = 3 };
+	bool failed = plan->n && unc_access_run(p->access, plan->op, plan->n) < 0;
+
+	for (int k = 0; failed && k < TRIES; k++) {
+		failed = false;
+		for (size_t i = 0; i < plan->n; i++)
+			if (plan->op[i].error)
+				failed |= unc_access_run(p->access, &plan->op[i], 1) < 0;
+	}
+	return failed ? unc_plan_fail(p, plan, "putting back what was found", err) : 0;
+}
+
+/* ---- what a register shows of what was written */
+
+/* ---- bits */
+
+/* Bits of a control that decide what is counted. Others may be written only, or do something once. */
+static uint64_t deciding_bits(const struct unc_table *t, const struct unc_tbl_type *type,
+			      uint16_t reg)
+{
+	uint64_t bits = type->enable | type->active;
+
+	if (t->reg[reg].role != UNC_ROLE_CTL)
+		return UINT64_MAX;
+	for (int i = 0; i < 2; i++) {
+		uint16_t at = i ? type->f_umask : type->f_event;
+		const struct unc_tbl_field *f = at == UNC_NONE ? NULL : &t->field[at];
+
+		for (int k = 0; f && k < 2 && f->width[k]; k++)
+			if (f->reg[k] == UNC_NONE)
+				bits |= unc_ones(f->width[k]) << f->lo[k];
+	}
+	return bits;
+}
+
+uint64_t unc_readback_mask(const struct unc_table *t, const struct unc_instance *u, uint16_t reg,
+			   uint64_t value)
+{
+	return t->reg[reg].write_mask & ~(value & ~deciding_bits(t, &t->type[u->type], reg));
 }

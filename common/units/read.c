@@ -3,65 +3,47 @@
 
 #include <math.h>
 
-#include "units/registers.h"
+#include "units/inside.h"
 
 /* ---- one counter */
 
-/* Not in integers: it may be beyond their range. */
-double unc_slot_most(const struct unc_slot *slot, uint64_t ns)
+/*
+ * More in a ns than it can count. Far from what any but a clock can, since what the documents say of
+ * increments is not always the last word (nearer where they say it of this event, as those of CPUs with
+ * narrower counters do of all).
+ */
+static double rate_of(const struct unc_table *t, const struct unc_set_counter *c)
 {
-	uint64_t inc = slot->code.max_inc ? slot->code.max_inc : 1;
+	const struct unc_code *code = &c->event->code;
+	bool told = code->max_inc > 1 || !(c->mask >> 47);
 
-	return (double)ns * (double)(UNC_FASTEST_PER_NS * inc);
+	return unc_code_most(code, 1) * (t->event[code->event].clock ? 4 : told ? 8 : 64);
 }
 
 /* Whether the counter may have wrapped in a time, as fast as it can count. */
-static bool may_wrap(const struct unc_slot *slot, uint64_t ns)
+static bool may_wrap(const struct unc_set_counter *c, uint64_t ns)
 {
-	return unc_slot_most(slot, ns) > (double)slot->mask;
+	return unc_code_most(&c->event->code, ns) > (double)c->mask;
 }
-
-/*
- * Far from what any but a clock can, since what the documents say of increments is not always the
- * last word (nearer where they say it of this event, as those of CPUs with narrower counters do of
- * all).
- */
-static double rate_of(const struct unc_units *s, const struct unc_slot *slot)
-{
-	bool clock = s->platform->table->event[slot->code.event].clock;
-	bool told = slot->code.max_inc > 1 || !(slot->mask >> 47);
-
-	return unc_slot_most(slot, 1) * (clock ? 4 : told ? 8 : 64);
-}
-
-static const double look_ns = 1000000;
 
 /*
  * More than an event can make in the time: it was cleared or set by somebody. Never more than a
- * quarter of the range, which looks in time (look_seconds()) do not let any counter reach.
+ * quarter of the range, which looks in time (watch.c) do not let any counter reach.
  */
-static bool too_much(const struct unc_slot *slot, uint64_t delta, uint64_t ns)
+static bool too_much(const struct unc_set_counter *c, uint64_t delta, uint64_t ns)
 {
-	return slot->mask != UINT64_MAX &&
-	       (delta > slot->mask / 4 || (double)delta > slot->rate * ((double)ns + look_ns));
+	const double look_ns = 1000000;
+
+	return c->mask != UINT64_MAX &&
+	       (delta > c->mask / 4 || (double)delta > c->rate * ((double)ns + look_ns));
 }
 
-/*
- * The same, by a later time: the clock was looked at before the counters were read, and the process
- * may have slept in between.
- */
-static bool too_much_by_now(const struct unc_units *s, const struct unc_slot *slot, uint64_t delta,
-			    uint64_t seen_ns)
+/* The same, by now: the clock was looked at before the counters were read, and the process may have
+ * slept in between. */
+static bool too_much_by_now(const struct unc_run *run, const struct unc_set_counter *c,
+			    uint64_t delta, uint64_t since_ns)
 {
-	return too_much(slot, delta, unc_machine_now(s->platform->machine) - seen_ns);
-}
-
-/* Fewer bits count than the table says. */
-static void narrow(const struct unc_units *s, struct unc_slot *slot, uint64_t mask)
-{
-	slot->mask = mask;
-	slot->rate = rate_of(s, slot);
-	slot->sure_ns = (uint64_t)fmin((double)mask / slot->rate, INT64_MAX);
+	return too_much(c, delta, unc_machine_now(run->platform->machine) - since_ns);
 }
 
 /*
@@ -69,201 +51,267 @@ static void narrow(const struct unc_units *s, struct unc_slot *slot, uint64_t ma
  * since, or somebody else has set it as well. Of one with fewer bits than the table says only the
  * lower ones are there; with less than 40 nothing tells it from one that was cleared.
  */
-static void take_start(struct unc_units *s, struct unc_slot *slot, uint64_t value, uint64_t seen_ns)
+static void take_start(struct unc_run *run, struct unc_set *set, struct unc_set_counter *c,
+		       uint64_t programmed_ns)
 {
-	uint64_t wide = slot->mask, least = unc_ones(40);
+	uint64_t wide = c->mask, least = unc_ones(40), value = c->last & wide;
+	struct unc_error why;
 
-	narrow(s, slot, wide);
-	value &= wide;
-	if (!slot->start || !too_much_by_now(s, slot, (value - slot->start) & wide, seen_ns))
+	c->rate = rate_of(run->platform->table, c);
+	if (!c->start || !too_much_by_now(run, c, (value - c->start) & wide, programmed_ns))
 		return;
-	while (slot->mask > least && value <= slot->mask >> 1)
-		narrow(s, slot, slot->mask >> 1);
-	if (slot->mask < wide &&
-	    !too_much_by_now(s, slot, (value - slot->start) & slot->mask, seen_ns))
+	while (c->mask > least && value <= c->mask >> 1)
+		c->mask >>= 1;
+	c->rate = rate_of(run->platform->table, c);
+	if (c->mask < wide && !too_much_by_now(run, c, (value - c->start) & c->mask, programmed_ns))
 		return;
-	narrow(s, slot, wide);
-	unc_units_lose(s, slot, &(struct unc_loss){UNC_LOST_START, slot->ctr, value});
+	c->mask = wide;
+	unc_fail(&why, UNC_ERR_BUSY,
+		 "%s: %s of %s holds 0x%llx right after 0x%llx was written: somebody else programs "
+		 "it "
+		 "at the same time, or it cannot be set",
+		 c->event->name, unc_reg_name(run->platform->table, c->ctr),
+		 unc_unit_name(run->platform, set->unit).text, (unsigned long long)value,
+		 (unsigned long long)c->start);
+	unc_set_lose(run, set, &why);
 }
 
-/* What is hardly so, or begins: in full. */
-static void take_rarely(struct unc_units *s, struct unc_slot *slot, uint64_t value, uint64_t delta,
-			uint64_t since)
+static bool is_ones(const struct unc_run *run, const struct unc_set_counter *c, uint64_t value)
 {
-	uint64_t before = unc_slot_span(s, slot)->before;
-	bool begin = slot->begin;
+	return value == UINT64_MAX && c->mask != UINT64_MAX &&
+	       !(run->platform->table->reg[c->ctr].flags & UNC_REG_SEXT);
+}
 
-	slot->begin = false;
-	if (begin)
-		unc_clock_begin(s, slot);
-	if (value == UINT64_MAX && slot->mask != UINT64_MAX &&
-	    !(s->platform->table->reg[slot->ctr].flags & UNC_REG_SEXT))
-		unc_units_lose(s, slot, &(struct unc_loss){UNC_LOST_ONES, slot->ctr, value});
-	else if (begin)
-		take_start(s, slot, value, before);
-	else if (may_wrap(slot, since) ||
-		 (may_wrap(slot, 4 * since) && too_much(slot, delta, since)))
-		unc_units_lose(s, slot, &(struct unc_loss){UNC_LOST_WRAP, slot->ctr, since});
-	else if (too_much(slot, delta, since) && too_much_by_now(s, slot, delta, before))
-		unc_units_lose(s, slot, &(struct unc_loss){UNC_LOST_CLEARED, slot->ctr, delta});
+/* What is hardly so: in full. */
+static void take_rarely(struct unc_run *run, struct unc_set *set, struct unc_set_counter *c,
+			uint64_t value, uint64_t delta, uint64_t since)
+{
+	const char *name = c->event->name, *reg = unc_reg_name(run->platform->table, c->ctr);
+	const struct unc_unit_name unit = unc_unit_name(run->platform, set->unit);
+	struct unc_error why = {0};
+
+	if (is_ones(run, c, value))
+		unc_fail(&why, UNC_ERR_IO, "%s: %s of %s reads as all ones: nobody answers", name,
+			 reg, unit.text);
+	else if (may_wrap(c, since) || (may_wrap(c, 4 * since) && too_much(c, delta, since)))
+		unc_fail(&why, UNC_ERR_RANGE,
+			 "%s: %s of %s was not read for %.0f s and may have wrapped meanwhile",
+			 name, reg, unit.text, (double)since * 1e-9);
+	else if (too_much(c, delta, since) && too_much_by_now(run, c, delta, set->before_ns))
+		unc_fail(&why, UNC_ERR_BUSY,
+			 "%s: somebody else has written to %s of %s while it was counting", name,
+			 reg, unit.text);
 	else
-		slot->total += delta;
+		c->total += delta;
+	if (why.code)
+		unc_set_lose(run, set, &why);
 }
 
-/* Times and what is counted in them fit into signed integers, from which it is one step to a
- * double. */
-static inline void take(struct unc_units *s, struct unc_slot *slot, uint64_t value, uint64_t since)
-{
-	uint64_t delta = (value - slot->last) & slot->mask;
+/* ---- a set */
 
-	slot->last = value;
-	slot->unread = 0;
-	if (!slot->begin && value != UINT64_MAX && delta <= slot->mask / 4 &&
-	    since <= slot->sure_ns && (double)(int64_t)delta <= (double)(int64_t)since * slot->rate)
-		slot->total += delta;
-	else
-		take_rarely(s, slot, value, delta, since);
+static uint64_t middle(struct unc_look look)
+{
+	return look.ns + look.width / 2;
 }
 
-/* ---- its time */
-
-static uint64_t middle(struct unc_seen seen)
+/* Whether all counters could be read; else the set was not, for this once. */
+static bool was_read(struct unc_run *run, struct unc_set *set, const struct unc_reg_op *op)
 {
-	return seen.ns + seen.width / 2;
+	for (size_t i = 0; i < set->n; i++)
+		if (op[i].error) {
+			unc_set_unread(run, set, set->counter[i].ctr, &op[i]);
+			return false;
+		}
+	set->unread = 0;
+	return true;
 }
 
-/* The slots that a slot leads were looked at. Of a turn that begins it is not known better when
- * than when the one before has ended. */
-static void look(struct unc_units *s, struct unc_slot *slot, const struct unc_reg_op *op,
-		 struct unc_seen now, bool turns)
+/* Where counting begins. Of a pass that begins it is not known better when than when it was programmed. */
+static void take_base(struct unc_run *run, struct unc_set *set, const struct unc_reg_op *op,
+		      struct unc_look now)
 {
-	const struct unc_unit_methods *by = s->wanted[slot->instance].by;
-	struct unc_spell *total = &slot->span.total;
-	uint64_t was = total->time.ran + total->time.idle, more;
+	if (set->by->timed)
+		set->by->timed(set, op);
+	set->gap |= set->begun && set->time.ran > 0;
+	set->begun = true;
+	set->time.blur += set->to.width + now.width;
+	set->to = now;
+	set->moved_ns = now.ns;
+	set->begins = false;
+	for (size_t i = 0; i < set->n && set->state == UNC_SET_COUNTS; i++) {
+		struct unc_set_counter *c = &set->counter[i];
 
-	if (by->timed)
-		by->timed(s, slot, op);
-	else if (!slot->begin)
-		total->time.ran += middle(now) - middle(total->to);
-	if (slot->begin && total->from.ns)
-		slot->span.again = true;
-	else if (slot->begin)
-		total->from = now;
-	if (slot->begin)
-		total->blur += total->to.width + now.width;
-	slot->span.before = total->to.ns;
-	total->to = now;
-	more = total->time.ran + total->time.idle - was;
-	if (turns && more < s->turn_ns)
-		s->turn_ns = more;
+		c->last = op[i].value;
+		if (is_ones(run, c, c->last))
+			take_rarely(run, set, c, c->last, 0, 0);
+		else
+			take_start(run, set, c, set->before_ns);
+	}
+	set->good = set->time;
+	for (size_t i = 0; i < set->n; i++)
+		set->counter[i].good = set->counter[i].total;
+}
+
+/* What was read between two stamps. */
+static void take(struct unc_run *run, struct unc_set *set, const struct unc_reg_op *op,
+		 struct unc_look now)
+{
+	uint64_t since = now.ns + now.width - set->to.ns;
+	double ns = (double)(int64_t)since;
+	uint64_t moved = 0;
+
+	if (!was_read(run, set, op))
+		return;
+	set->before_ns = set->to.ns;
+	if (set->begins) {
+		take_base(run, set, op, now);
+		return;
+	}
+	if (set->by->timed) {
+		set->by->timed(set, op);
+		run->flawed |= set->time.idle != 0;
+	} else {
+		set->time.ran += middle(now) - middle(set->to);
+	}
+	set->to = now;
+	for (size_t i = 0; i < set->n; i++) {
+		struct unc_set_counter *c = &set->counter[i];
+		uint64_t value = op[i].value, delta = (value - c->last) & c->mask;
+		double most = ns * c->rate;
+
+		moved |= delta;
+
+		c->last = value;
+		/* Times and what is counted in them fit into signed integers, from which it is one
+		 * step to a double. */
+		if (value != UINT64_MAX && delta <= c->mask / 4 && most <= (double)c->mask &&
+		    (double)(int64_t)delta <= most)
+			c->total += delta;
+		else
+			take_rarely(run, set, c, value, delta, since);
+		if (set->state == UNC_SET_LOST)
+			break;
+	}
+	if (moved) {
+		set->moved_ns = now.ns;
+		set->moved = true;
+		set->alone = false;
+	}
 }
 
 /* ---- all of them */
 
-/* Reads one unit, or a few, after the other, from stamp[k] on, between two stamps each. How often. */
-static size_t run_reads(struct unc_units *s, size_t k, bool *failed)
+/* Sets that count now, by their place. Registers in memory are read faster than the clock: of sets that
+ * have a few of them one stamp tells as much. */
+void unc_run_group(struct unc_run *run)
 {
-	const struct unc_machine *machine = s->platform->machine;
-	size_t n = 0;
+	enum { FEW = 16 };
+	struct unc_stamp *last = NULL;
+	const struct unc_reg_op *op;
 
-	*failed = false;
-	for (; s->n_reads && s->stamp[k + n].first < s->n_reads; n++) {
-		struct unc_stamp *unit = &s->stamp[k + n];
+	run->n_groups = 0;
+	for (size_t i = 0; i < run->n_sets; i++) {
+		const struct unc_set *set = &run->set[i];
+		size_t first = (size_t)(set->counter - run->counter);
 
-		unit->ns = unc_machine_now(machine);
-		*failed |= unc_access_run(s->platform->access, s->read + unit->first,
-					  unit[1].first - unit->first) < 0;
+		if (set->state != UNC_SET_COUNTS)
+			continue;
+		op = &run->op[first];
+		if (last && last->first + last->n == first && last->n + set->n <= FEW &&
+		    op->reg.space == UNC_SPACE_MMIO && op[-1].reg.space == UNC_SPACE_MMIO &&
+		    !set->by->timed) {
+			last->n += set->n;
+			continue;
+		}
+		last = &run->group[run->n_groups++];
+		*last = (struct unc_stamp){.first = first, .n = set->n};
 	}
-	s->read_ns = unc_machine_now(machine);
-	s->read_width = 0;
-	if (n) {
-		s->stamp[k + n].ns = s->read_ns;
-		s->read_ns = s->stamp[k].ns;
-		s->read_width = s->stamp[k + n].ns - s->read_ns;
-	}
-	return n;
+	run->regroup = false;
 }
 
-/* Whether the last look, with n stamps from stamp[k] on, took more than 1 % of the interval that it
- * ends, and so much longer than others that another may be better. */
-static bool is_wide(struct unc_units *s, enum unc_extent extent, size_t k, size_t n)
+/* Reads one set, or a few, after the other, between two stamps each. Whether any failed. */
+static bool run_reads(struct unc_run *run)
 {
-	const uint64_t tolerated = 4; /* times what is usual, or what the fastest unit took */
-	uint64_t fastest = UINT64_MAX, usual = s->usual_ns, average = n ? s->read_width / n : 0;
-	bool ends = extent == UNC_ALL && s->interval_ns;
+	const struct unc_machine *machine = run->platform->machine;
+	bool failed = false;
 
-	for (size_t i = k; !usual && i < k + n; i++)
-		if (s->stamp[i + 1].ns - s->stamp[i].ns < fastest)
-			fastest = s->stamp[i + 1].ns - s->stamp[i].ns;
+	for (size_t i = 0; i < run->n_groups; i++) {
+		struct unc_stamp *g = &run->group[i];
+
+		g->ns = unc_machine_now(machine);
+		failed |= unc_access_run(run->platform->access, run->op + g->first, g->n) < 0;
+	}
+	run->group[run->n_groups].ns = unc_machine_now(machine);
+	run->read_ns = run->group[0].ns;
+	run->read_width = run->group[run->n_groups].ns - run->read_ns;
+	return failed;
+}
+
+/* Whether the last look took more than 1 % of the time since the one before, and so much longer than
+ * others that another may be better. */
+static bool is_wide(struct unc_run *run)
+{
+	const uint64_t tolerated = 4; /* times what is usual, or what the fastest took */
+	uint64_t fastest = UINT64_MAX, usual = run->usual_ns;
+	uint64_t average = run->n_groups ? run->read_width / run->n_groups : 0;
+
+	for (size_t i = 0; !usual && i < run->n_groups; i++)
+		if (run->group[i + 1].ns - run->group[i].ns < fastest)
+			fastest = run->group[i + 1].ns - run->group[i].ns;
 	if (!usual || average < usual)
-		s->usual_ns = average;
-	if (ends && s->read_width <= (s->read_ns - s->interval_ns) / 100)
+		run->usual_ns = average;
+	if (!run->rebase && run->read_width <= (run->read_ns - run->before_ns) / 100)
 		return false;
 	return average > tolerated * (usual ? usual : tolerated * fastest);
 }
 
-/* What was read between two stamps. */
-static void take_unit(struct unc_units *s, const struct unc_stamp *unit)
+/* If nothing could be read: why. */
+static int check_read(const struct unc_run *run, struct unc_error *err)
 {
-	const struct unc_seen now = {unit->ns, unit[1].ns - unit->ns};
-	const struct unc_span *span = NULL;
-	uint64_t since = 0;
-	uint32_t leader = 0;
+	const struct unc_set *first = NULL;
 
-	for (size_t i = unit->first; i < unit[1].first; i++) {
-		struct unc_slot *slot = &s->slot[s->read_slot[i]];
+	for (size_t i = 0; i < run->n_groups; i++) {
+		const struct unc_set *set = &run->set[run->of[run->group[i].first]];
 
-		if (s->read[i].error)
-			continue;
-		if (slot->leader == s->read_slot[i])
-			look(s, slot, &s->read[i], now, i >= s->n_always);
-		if (!span || slot->leader != leader) {
-			leader = slot->leader;
-			span = unc_slot_span(s, slot);
-			since = span->total.to.ns + span->total.to.width - span->before;
-		}
-		take(s, slot, s->read[i].value, since);
+		if (set->state == UNC_SET_COUNTS && !set->unread)
+			return 0;
+		if (!first && set->state == UNC_SET_COUNTS && set->unread)
+			first = set;
 	}
+	return first ? first->by->fail_read(run, first, unc_set_ops(run, first), err) : 0;
 }
 
-int unc_units_read(struct unc_units *s, enum unc_extent extent, struct unc_error *err)
+int unc_run_look(struct unc_run *run, struct unc_error *err)
 {
-	size_t first = extent == UNC_ALL ? 0 : s->n_always, unread = 0, k = 0, n;
-	const struct unc_slot *one;
 	bool failed;
 
-	s->turn_ns = UINT64_MAX;
-	while (first && s->n_reads > first && s->stamp[k].first < first)
-		k++;
-	n = run_reads(s, k, &failed);
-	if (is_wide(s, extent, k, n))
-		n = run_reads(s, k, &failed);
-	/* Before the others are looked at: their time is not of these. */
-	for (size_t i = first; i < s->n_reads && failed; i++) {
-		struct unc_slot *slot = &s->slot[s->read_slot[i]];
+	run->before_ns = run->read_ns;
+	if (run->regroup)
+		unc_run_group(run);
+	failed = run_reads(run);
+	if (is_wide(run))
+		failed = run_reads(run);
+	for (size_t i = 0; i < run->n_groups; i++) {
+		const struct unc_stamp *g = &run->group[i];
+		const struct unc_look now = {g->ns, g[1].ns - g->ns};
+		size_t end = g->first + g->n;
 
-		if (!s->read[i].error)
-			continue;
-		unc_units_unread(s, slot, slot->ctr, &s->read[i]);
-		unread += slot->life != UNC_LOST; /* what is lost is taken up again */
+		for (size_t k = g->first; k < end; k += run->set[run->of[k]].n)
+			take(run, &run->set[run->of[k]], &run->op[k], now);
 	}
-	for (size_t i = k; i < k + n; i++)
-		take_unit(s, &s->stamp[i]);
-	unc_units_light_up(s);
-	if (!unread || unread < s->n_reads - first)
-		return 0;
-	one = &s->slot[s->read_slot[first]];
-	return s->wanted[one->instance].by->fail_read(s, one, &s->read[first], err);
+	if (!run->rebase)
+		run->passed[run->pass] += run->read_ns - run->before_ns;
+	run->rebase = false;
+	return failed ? check_read(run, err) : 0;
 }
 
-void unc_units_lose_unread(struct unc_units *s, enum unc_extent extent)
+void unc_set_base(struct unc_run *run, struct unc_set *set)
 {
-	for (size_t i = extent == UNC_ALL ? 0 : s->n_always; i < s->n_reads; i++) {
-		struct unc_slot *slot = &s->slot[s->read_slot[i]];
+	const struct unc_machine *machine = run->platform->machine;
+	struct unc_reg_op *op = unc_set_ops(run, set);
+	struct unc_look now = {.ns = unc_machine_now(machine)};
 
-		if (slot->unread)
-			unc_units_lose(s, slot,
-				       &(struct unc_loss){UNC_LOST_UNREAD, slot->unread_reg,
-							  (uint64_t)slot->unread});
-	}
+	unc_access_run(run->platform->access, op, set->n);
+	now.width = unc_machine_now(machine) - now.ns;
+	take(run, set, op, now);
 }

@@ -1,272 +1,521 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Units that are counted by their registers. Nothing is written before it is in the journal;
+ * Units: sets that are counted by their registers. Nothing is written before it is in the journal;
  * what was written is read back, and what was found is restored, by the step lists of the tables.
+ * Others program counters and clear them without asking, and the values look like any others: so the
+ * controls are compared with what was read back from then on.
  */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/cpu.h"
-#include "units/registers.h"
+#include "units/inside.h"
+#include "units/look.h"
 
-static bool is_ours(const struct unc_claim *u)
+/* Each unit of a plan has its set in the batch that the plan is for. */
+static struct unc_set *set_of(const struct unc_batch *b, const struct unc_instance *unit)
 {
-	return u->by == &unc_registers;
+	size_t i = 0;
+
+	while (b->set[i]->unit != unit)
+		i++;
+	return b->set[i];
 }
 
-/* ---- reading */
-
-/* What counts now of a unit, from slot i of its list on, which has the newest first. */
-static int add_slots(const struct unc_units *s, int i, struct unc_plan *plan, uint32_t *slot,
-		     struct unc_error *err)
+static bool is_left(const struct unc_set *set)
 {
-	const struct unc_slot *one;
-	int rc;
-
-	if (i == UNC_END)
-		return 0;
-	one = &s->slot[i];
-	rc = add_slots(s, one->next, plan, slot, err);
-	if (rc < 0 || !unc_units_active(s, one))
-		return rc;
-	if (slot)
-		slot[plan->n] = (uint32_t)i;
-	return unc_plan_add(s->platform->table, plan, &s->platform->instances.unit[one->instance],
-			    one->ctr, UNC_OP_READ, 0, err);
-}
-
-/* One unit of a socket after the other. */
-static int build_socket(const struct unc_units *s, enum unc_extent extent, int socket,
-			struct unc_plan *plan, uint32_t *slot, struct unc_error *err)
-{
-	int rc = 0;
-
-	for (size_t k = 0; k < s->n_claims && rc == 0; k++) {
-		const struct unc_wanted *wanted = unc_units_wanted(s, s->claim[k].instance);
-
-		if (s->claim[k].instance->socket == socket && is_ours(&s->claim[k]) &&
-		    wanted->claimed && wanted->always == (extent == UNC_ALL))
-			rc = add_slots(s, wanted->head, plan, slot, err);
-	}
-	return rc;
-}
-
-static int build_reads(const struct unc_units *s, enum unc_extent extent, struct unc_plan *plan,
-		       uint32_t *slot, struct unc_error *err)
-{
-	int rc = 0;
-
-	for (int i = 0; i < s->platform->topology.n_sockets && rc == 0; i++)
-		rc = build_socket(s, extent, i, plan, slot, err);
-	return rc;
-}
-
-static int registers_read(struct unc_units *s, enum unc_extent extent, struct unc_plan *plan,
-			  uint32_t *slot, struct unc_error *err)
-{
-	size_t first = plan->n;
-	int rc;
-
-	do {
-		plan->n = first;
-		rc = build_reads(s, extent, plan, slot, err);
-		if (rc == 0)
-			rc = unc_units_prepare(s, plan, first, err);
-	} while (rc > 0);
-	return rc;
-}
-
-static const char *subject(const struct unc_units *s, const struct unc_slot *slot)
-{
-	const struct unc_table *t = s->platform->table;
-
-	return unc_reg_name(t, slot->ctr);
-}
-
-static int fail_unread(const struct unc_units *s, const struct unc_slot *slot, uint16_t reg,
-		       int error, struct unc_error *err)
-{
-	const struct unc_table *t = s->platform->table;
-	const struct unc_instance *u = unc_slot_unit(s, slot);
-
-	return unc_fail(err, UNC_ERR_IO, "%s of %s at %s could not be read: %s",
-			unc_reg_name(t, reg), unc_unit_name(s, u).text, u->location,
-			error == ENXIO    ? UNC_NO_CPU
-			: error == ENODEV ? "its CPU is offline"
-					  : strerror(error));
-}
-
-static int fail_read(const struct unc_units *s, const struct unc_slot *slot,
-		     const struct unc_reg_op *op, struct unc_error *err)
-{
-
-	return unc_fail(err, UNC_ERR_IO, "no counter could be read: %s of %s: %s", subject(s, slot),
-			unc_unit_name(s, unc_slot_unit(s, slot)).text,
-			op->errno_value ? strerror(op->errno_value) : unc_error_name(op->error));
+	return set->state == UNC_SET_LOST;
 }
 
 /* ---- starting */
 
-/* Once all is prepared, noted and begun it is written. */
-static int write_settings(struct unc_units *s, struct unc_plan *plan, size_t first,
-			  struct unc_error *err)
+/* Operations of sets that are left out go. */
+static void keep_others(const struct unc_batch *b, struct unc_plan *plan)
 {
-	uint64_t ns;
-	int rc = unc_units_prepare(s, plan, 0, err);
+	size_t n = 0;
 
-	if (rc >= 0)
-		rc = unc_units_note(s, first, err);
-	if (rc >= 0) {
-		s->state = UNC_TOUCHED;
-		rc = unc_units_verify_found(s, plan, first, err);
-	}
-	ns = unc_machine_now(s->platform->machine);
-	for (size_t i = 0; i < s->n_slots; i++)
-		if (s->slot[i].begin) {
-			unc_slot_part(s, &s->slot[i]);
-			s->slot[i].span.total.to.ns = ns;
+	for (size_t i = 0; i < plan->n; i++)
+		if (!is_left(set_of(b, plan->tag[i].instance))) {
+			plan->op[n] = plan->op[i];
+			plan->tag[n++] = plan->tag[i];
 		}
-	if (rc == 0 && unc_access_run(s->platform->access, plan->op, plan->n) < 0)
-		rc = unc_units_leave_failed(s, plan, "programming the counters", err);
+	plan->n = n;
+}
+
+/* Sets of which that cannot be done are left out. */
+static int prepare(struct unc_run *run, const struct unc_batch *b, struct unc_plan *plan,
+		   struct unc_error *err)
+{
+	struct unc_access *access = run->platform->access;
+	struct unc_error why;
+	int rc = 0;
+
+	if (!plan->n || unc_access_prepare(access, plan->op, plan->n, &why) == 0)
+		return 0;
+	for (size_t i = 0; i < plan->n && rc == 0; i++) {
+		struct unc_set *set = set_of(b, plan->tag[i].instance);
+
+		if (!is_left(set) && unc_access_prepare(access, &plan->op[i], 1, &why) < 0)
+			rc = unc_set_leave(run, set, &why, err);
+	}
+	keep_others(b, plan);
 	return rc;
 }
 
-static int registers_start(struct unc_units *s, size_t first, struct unc_error *err)
+static int leave_failed(struct unc_run *run, const struct unc_batch *b, struct unc_plan *plan,
+			const char *what, struct unc_error *err)
 {
-	struct unc_plan plan;
-	int rc = unc_units_verify_prepare(s, err);
+	struct unc_error why;
+	int rc = 0;
 
-	if (rc == 0)
-		rc = unc_units_prove_full(s, first, err);
-	if (rc == 0)
-		rc = unc_plan_steps(s->platform->table, s->claim + first, s->n_claims - first,
-				    UNC_START, &plan, err);
+	for (size_t i = 0; i < plan->n && rc == 0; i++) {
+		const struct unc_plan one = {.op = plan->op + i, .tag = plan->tag + i, .n = 1};
+		struct unc_set *set = set_of(b, plan->tag[i].instance);
+
+		if (!plan->op[i].error || is_left(set))
+			continue;
+		unc_plan_fail(run->platform, &one, what, &why);
+		rc = unc_set_leave(run, set, &why, err);
+	}
+	return rc;
+}
+
+/* Gets ready to compare what the sets hold. */
+static int prepare_checks(struct unc_run *run, const struct unc_batch *b, struct unc_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < b->n && rc == 0; i++) {
+		struct unc_plan *check = &unc_held(b->set[i])->check;
+		const struct unc_batch one = {&b->set[i], 1};
+
+		check->n = 0;
+		rc = unc_plan_look(run->platform->table, b->set[i], check, err);
+		if (rc == 0)
+			rc = prepare(run, &one, check, err);
+	}
+	return rc;
+}
+
+/* What tells of a set, read now. */
+static struct unc_plan *look_at(const struct unc_run *run, const struct unc_set *set)
+{
+	struct unc_plan *check = &unc_held(set)->check;
+
+	if (check->n)
+		unc_access_run(run->platform->access, check->op, check->n);
+	return check;
+}
+
+/* Bits of a setting that show what was written to them. */
+static uint64_t telling_bits(const struct unc_run *run, const struct unc_set *set,
+			     const struct unc_setting *s)
+{
+	return s->mask & unc_readback_mask(run->platform->table, set->unit, s->reg, s->value);
+}
+
+/* Right before the writes: on a unit on which somebody has programmed a control since it was looked at
+ * nothing is written; another counter is taken. */
+static int check_found(struct unc_run *run, struct unc_set *set, struct unc_error *err)
+{
+	const struct unc_plan *now = look_at(run, set);
+	struct unc_error why;
+	int rc = 0;
+
+	for (size_t k = 0; k < now->n && !is_left(set); k++) {
+		struct unc_setting *s = unc_held_find(set, now->tag[k].reg);
+
+		if (!s || s->state != UNC_NOTED || now->op[k].error ||
+		    !((now->op[k].value ^ s->found) & telling_bits(run, set, s)))
+			continue;
+		s->state = UNC_NOT_OURS;
+		unc_fail(&why, UNC_ERR_BUSY,
+			 "%s of %s holds 0x%" PRIx64 " in place of 0x%" PRIx64
+			 " by now: somebody else programs it at the same time",
+			 unc_reg_name(run->platform->table, s->reg),
+			 unc_unit_name(run->platform, set->unit).text, now->op[k].value, s->found);
+		rc = unc_set_leave(run, set, &why, err);
+		set->retry_ns = 0;
+		run->changed = true;
+	}
+	return rc;
+}
+
+/* What a setting shows right after it was written. */
+static int take_shown(struct unc_run *run, struct unc_set *set, struct unc_setting *s, uint64_t now,
+		      struct unc_error *err)
+{
+	const struct unc_table *t = run->platform->table;
+	char event[UNC_SPEC_MAX] = "";
+	struct unc_error why;
+
+	s->shown = now;
+	s->state = UNC_SHOWN;
+	if (!((now ^ s->value) & telling_bits(run, set, s)))
+		return 0;
+	s->state = UNC_NOT_OURS;
+	if (t->reg[s->reg].role != UNC_ROLE_OTHER)
+		unc_unit_event_text(run->platform, set->unit, now, NULL, 0, event, sizeof(event));
+	unc_fail(&why, UNC_ERR_BUSY,
+		 "%s of %s holds 0x%" PRIx64 "%s right after 0x%" PRIx64
+		 " was written: somebody else programs it at the same time",
+		 unc_reg_name(t, s->reg), unc_unit_name(run->platform, set->unit).text, now, event,
+		 s->value);
+	return unc_set_leave(run, set, &why, err);
+}
+
+/* Right after the writes: a unit of which a control does not hold what was written is left out. */
+static int read_back(struct unc_run *run, struct unc_set *set, struct unc_error *err)
+{
+	const struct unc_batch one = {&set, 1};
+	struct unc_plan *back = look_at(run, set);
+	int rc = leave_failed(run, &one, back, "reading the controls back", err);
+
+	for (size_t k = 0; k < back->n && rc == 0 && !is_left(set); k++) {
+		struct unc_setting *s = unc_held_find(set, back->tag[k].reg);
+
+		if (s && s->state != UNC_SHOWN && !back->op[k].error)
+			rc = take_shown(run, set, s, back->op[k].value, err);
+	}
+	return rc;
+}
+
+static int plan_batch(struct unc_run *run, const struct unc_batch *b, enum unc_occasion what,
+		      struct unc_plan *plan, struct unc_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < b->n && rc == 0; i++)
+		rc = unc_plan_steps(run->platform->table, b->set[i], what, plan, err);
+	return rc;
+}
+
+/* Sets that are left out end, unit by unit, as all do at a stop: but nothing is read. The others come
+ * first then, and are n. */
+static int end_left(struct unc_run *run, const struct unc_batch *b, size_t *n,
+		    struct unc_error *err)
+{
+	size_t kept = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < *n; i++) {
+		struct unc_set *set = b->set[i];
+		const struct unc_batch one = {&set, 1};
+
+		if (!is_left(set)) {
+			b->set[i] = b->set[kept];
+			b->set[kept++] = set;
+		} else if (unc_registers.stop(run, &one, NULL) == UNC_ERR_MEMORY) {
+			rc = unc_no_memory(err);
+		}
+	}
+	*n = kept;
+	return rc;
+}
+
+/* What could not be written holds what was found, but where it may be half written. */
+static void note_unwritten(const struct unc_batch *b, const struct unc_plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++) {
+		const struct unc_reg *reg = &plan->op[i].reg;
+		struct unc_setting *s =
+			unc_held_find(set_of(b, plan->tag[i].instance), plan->tag[i].reg);
+
+		if (plan->op[i].error && s && !(reg->space == UNC_SPACE_PCI && reg->width == 64))
+			s->state = UNC_PLANNED;
+	}
+}
+
+/* Once all is prepared and noted it is written. */
+static int write_settings(struct unc_run *run, struct unc_batch *b, struct unc_plan *plan,
+			  struct unc_error *err)
+{
+	uint64_t ns;
+	int rc = unc_entries_add(run, b, err);
+
+	for (size_t i = 0; i < b->n && rc == 0; i++)
+		rc = check_found(run, b->set[i], err);
 	if (rc < 0)
 		return rc;
-	rc = write_settings(s, &plan, first, err);
-	unc_plan_free(&plan);
-	return rc < 0 ? rc : unc_units_verify_begin(s, first, err);
+	keep_others(b, plan);
+	ns = unc_machine_now(run->platform->machine);
+	for (size_t i = 0; i < b->n; i++)
+		b->set[i]->before_ns = b->set[i]->to.ns = ns;
+	if (unc_access_run(run->platform->access, plan->op, plan->n) < 0) {
+		note_unwritten(b, plan);
+		rc = leave_failed(run, b, plan, "programming the counters", err);
+	}
+	for (size_t i = 0; i < b->n && rc == 0; i++)
+		if (!is_left(b->set[i]))
+			rc = read_back(run, b->set[i], err);
+	return rc;
 }
 
-static int registers_prove(struct unc_units *s, size_t first, struct unc_error *err)
+static int registers_start(struct unc_run *run, const struct unc_batch *all, struct unc_error *err)
 {
-	return unc_units_prove(s, &unc_registers, first, err);
+	struct unc_batch b = *all;
+	struct unc_plan plan = {0};
+	int rc = prepare_checks(run, &b, err);
+
+	if (rc == 0)
+		rc = plan_batch(run, &b, UNC_START, &plan, err);
+	if (rc == 0)
+		rc = prepare(run, &b, &plan, err);
+	if (rc == 0)
+		rc = end_left(run, &b, &b.n, err);
+	if (rc == 0 && b.n)
+		rc = write_settings(run, &b, &plan, err);
+	if (rc == 0)
+		rc = end_left(run, &b, &b.n, err);
+	unc_plan_free(&plan);
+	return rc;
 }
 
-static int registers_check(struct unc_units *s, size_t first, enum unc_check_kind kind,
+static int registers_reads(struct unc_run *run, struct unc_set *set, struct unc_reg_op *ops,
 			   struct unc_error *err)
 {
-	if (kind == UNC_LAST)
-		unc_units_verify(s, first);
+	for (size_t i = 0; i < set->n; i++) {
+		struct unc_reg_op *op = &ops[i];
+		int rc;
+
+		*op = (struct unc_reg_op){.kind = UNC_OP_READ};
+		rc = unc_instance_reg(run->platform->table, set->unit, set->counter[i].ctr,
+				      &op->reg, err);
+		if (rc < 0)
+			return rc;
+	}
+	return unc_access_prepare(run->platform->access, ops, set->n, err);
+}
+
+/* ---- comparing */
+
+static void lose_changed(struct unc_run *run, struct unc_set *set, uint16_t reg, uint64_t now,
+			 const char *name)
+{
+	const struct unc_platform *p = run->platform;
+	const struct unc_unit_name unit = unc_unit_name(p, set->unit);
+	const char *text = unc_reg_name(p->table, reg);
+	char event[UNC_SPEC_MAX];
+	struct unc_error why;
+
+	if (p->table->reg[reg].role == UNC_ROLE_OTHER ||
+	    p->table->reg[reg].role == UNC_ROLE_UNIT_CTL)
+		unc_fail(&why, UNC_ERR_BUSY,
+			 "%s: somebody else has changed %s of %s while it was counting: it holds "
+			 "0x%" PRIx64,
+			 name, text, unit.text, now);
+	else if (!now)
+		unc_fail(&why, UNC_ERR_BUSY,
+			 "%s: somebody else has cleared %s of %s while it was counting", name, text,
+			 unit.text);
 	else
-		unc_units_verify_due(s, s->check_ns);
-	if (kind == UNC_SUSPECTS || kind == UNC_PROVE)
-		unc_units_verify_suspects(s);
-	return kind < UNC_PROVE ? 0 : unc_units_prove_again(s, &unc_registers, first, kind, err);
+		unc_fail(
+			&why, UNC_ERR_BUSY,
+			"%s: somebody else has programmed %s of %s while it was counting: it holds "
+			"0x%" PRIx64 "%s",
+			name, text, unit.text, now,
+			unc_unit_event_text(p, set->unit, now, NULL, 0, event, sizeof(event)));
+	unc_set_lose(run, set, &why);
+}
+
+/* The event that needs a control or filter to hold what was programmed. */
+static const char *user_of(const struct unc_run *run, const struct unc_set *set, uint16_t reg)
+{
+	for (size_t i = 0; i < set->n; i++) {
+		const struct unc_set_counter *c = &set->counter[i];
+
+		if (unc_counter_control(run->platform, c) == reg ||
+		    unc_filter_of(c->event->code.filter, c->event->code.n_filters, reg))
+			return c->event->name;
+	}
+	return set->counter[0].event->name;
+}
+
+/* Bits of a filter that we do not look at are for others to set: they are not restored as found. */
+static void keep_other_bits(const struct unc_run *run, struct unc_setting *s, uint64_t now)
+{
+	uint64_t others =
+		(now ^ s->shown) & ~s->mask & run->platform->table->reg[s->reg].write_mask;
+
+	s->restore = (s->restore & ~others) | (now & others);
+	s->shown ^= others;
+}
+
+/* A control or filter: where it holds something else it is no longer ours to restore. */
+static void compare_setting(struct unc_run *run, struct unc_set *set, struct unc_setting *s,
+			    uint64_t now)
+{
+	/* Where a start has failed nobody has looked what it shows. */
+	bool shown = s->state == UNC_SHOWN;
+	uint64_t mask = shown ? s->mask & run->platform->table->reg[s->reg].write_mask
+			      : telling_bits(run, set, s);
+
+	if (s->state == UNC_NOT_OURS)
+		return;
+	if (!((now ^ s->shown) & mask)) {
+		if (shown)
+			keep_other_bits(run, s, now);
+		return;
+	}
+	s->state = UNC_NOT_OURS;
+	lose_changed(run, set, s->reg, now, user_of(run, set, s->reg));
+}
+
+/* Who has come since may count what excludes what we count: then neither can be relied on. */
+static void compare_kind(struct unc_run *run, struct unc_set *set, uint16_t reg, uint64_t now)
+{
+	const struct unc_platform *p = run->platform;
+	const struct unc_tbl_type *type = &p->table->type[set->unit->type];
+	char event[UNC_SPEC_MAX];
+	struct unc_error why;
+
+	if (!(now & type->active) || !((now ^ unc_held(set)->setting[0].value) & type->exclusive))
+		return;
+	unc_fail(&why, UNC_ERR_BUSY,
+		 "%s: somebody else has programmed %s of %s with an event of another kind "
+		 "(0x%" PRIx64 "%s), and the unit counts one kind at a time",
+		 set->counter[0].event->name, unc_reg_name(p->table, reg),
+		 unc_unit_name(p, set->unit).text, now,
+		 unc_unit_event_text(p, set->unit, now, NULL, 0, event, sizeof(event)));
+	unc_set_lose(run, set, &why);
+}
+
+static void registers_compare(struct unc_run *run, struct unc_set *set)
+{
+	const struct unc_table *t = run->platform->table;
+	const struct unc_tbl_type *type = &t->type[set->unit->type];
+	const struct unc_plan *look = look_at(run, set);
+
+	for (size_t k = 0; k < look->n; k++) {
+		uint16_t reg = look->tag[k].reg;
+		struct unc_setting *s = unc_held_find(set, reg);
+		const struct unc_reg_op *op = &look->op[k];
+
+		if (!s && reg == type->unit_ctl && !type->steps_freeze.n)
+			continue;
+		if (op->error) { /* it does not tell whether the counters are ours: it is due again */
+			run->compared_ns = 0;
+			unc_set_unread(run, set, reg, op);
+		} else if (s) {
+			compare_setting(run, set, s, op->value);
+		} else if (reg != type->unit_ctl) {
+			compare_kind(run, set, reg, op->value);
+		} else if (unc_unit_frozen(t, set->unit, &op->value) > 0) {
+			/* Where unit control can be read it tells whether the unit is frozen. */
+			unc_held(set)->taken = true;
+			lose_changed(run, set, reg, op->value, set->counter[0].event->name);
+		}
+	}
 }
 
 /* ---- stopping */
 
-/* Where memory runs out the plan is empty. */
-static int plan_restoring(struct unc_units *s, size_t first, struct unc_error *err)
+static int registers_ready(struct unc_run *run, const struct unc_batch *b, struct unc_error *err)
 {
-	int rc = unc_plan_steps(s->platform->table, s->claim + first, s->n_claims - first, UNC_STOP,
-				&s->restore, err);
+	int rc = plan_batch(run, b, UNC_STOP, &run->restore, err);
 
-	if (rc == 0 && s->restore.n)
-		rc = unc_access_prepare(s->platform->access, s->restore.op, s->restore.n, err);
-	if (rc == UNC_ERR_MEMORY)
-		unc_plan_free(&s->restore);
-	return rc;
-}
-
-static int registers_ready(struct unc_units *s, size_t first, struct unc_error *err)
-{
-	int rc = plan_restoring(s, first, err), failed;
-
-	unc_plan_free(&s->restore);
-	if (rc == UNC_ERR_MEMORY)
-		return rc;
-	/* Where a start failed half way nothing is ready to be compared, or in another order. */
-	failed = unc_units_verify_prepare(s, rc ? NULL : err);
-	return rc ? rc : failed;
+	run->restore.n = 0;
+	return rc == UNC_ERR_MEMORY ? rc : 0;
 }
 
 /* Somebody may have come to a unit that was ours alone: then what is theirs too is not restored. */
-static int find_neighbours(struct unc_units *s, size_t first, struct unc_error *err)
+static void registers_neighbours(struct unc_run *run, struct unc_set *set)
 {
-	const struct unc_table *t = s->platform->table;
+	const struct unc_table *t = run->platform->table;
+	struct unc_plan found = {0};
 
-	for (size_t i = first; i < s->n_claims; i++) {
-		struct unc_claim *u = &s->claim[i];
-		struct unc_plan found;
+	if (unc_look_at(t, set->unit, UNC_LOOK_STATE, NULL, &found, NULL) == 0 &&
+	    unc_plan_run(run->platform, &found, "looking at the controls", NULL) == 0) {
+		struct unc_occupancy o = unc_occupancy(run->platform, &found, set->unit, set);
 
-		if (!is_ours(u) || !unc_type_restores(t, &t->type[u->instance->type]))
-			continue;
-		int rc = unc_settings_look(s, u->instance, NULL, 0, &found, err);
-
-		if (rc < 0)
-			return rc;
-		u->company = unc_occupancy(s, &found, u->instance, u).n ? UNC_SHARED : UNC_ALONE;
-		unc_plan_free(&found);
+		set->shared = o.n != 0;
+		set->foreign = o.foreigner != UNC_NONE;
 	}
-	return 0;
+	unc_plan_free(&found);
 }
 
-static void leave_to_driver(struct unc_units *s, size_t first)
+/* Where the kernel's driver may count, with what is ours, nothing is restored. */
+static void leave_to_driver(struct unc_run *run, const struct unc_batch *b)
 {
 	bool counts = false;
 
-	for (size_t i = first; i < s->n_claims; i++) {
-		if (!s->claim[i].n_controls ||
-		    !unc_platform_has_driver(s->platform, s->claim[i].instance))
+	for (size_t i = 0; i < b->n; i++) {
+		unc_held(b->set[i])->left = false;
+		if (!unc_held(b->set[i])->n_controls ||
+		    !unc_platform_has_driver(run->platform, b->set[i]->unit))
 			continue;
-		if (!counts && !unc_platform_kernel_counts(s->platform))
+		if (!counts && !unc_platform_kernel_counts(run->platform))
 			return;
 		counts = true;
-		s->claim[i].company = UNC_LEFT;
+		unc_held(b->set[i])->left = true;
 	}
 }
 
-static int registers_settle(struct unc_units *s, size_t first, struct unc_error *err)
+/* What is restored: not what somebody else needs, or has changed. Then it is, and released. Sets of which
+ * nothing was noted come last, and nothing is done for them. */
+static int registers_stop(struct unc_run *run, const struct unc_batch *all, struct unc_error *err)
 {
-	int failed;
+	const struct unc_table *t = run->platform->table;
+	struct unc_batch noted = {all->set, 0}, *b = &noted;
+	int rc, failed;
 
-	unc_units_settle(s, first);
-	failed = find_neighbours(s, first, err);
-	if (failed == UNC_ERR_MEMORY)
-		return failed;
-	leave_to_driver(s, first);
-	s->unrestored = plan_restoring(s, first, failed ? NULL : err);
-	return failed && s->unrestored != UNC_ERR_MEMORY ? failed : s->unrestored;
-}
+	for (size_t i = 0; i < all->n; i++) {
+		struct unc_set *set = all->set[i];
 
-/* What was found is restored, and nothing is held any more. */
-static int registers_stop(struct unc_units *s, size_t first, struct unc_error *err)
-{
-	int rc = s->unrestored ? 0 : unc_units_restore(s, &s->restore, err);
-
-	unc_units_release(s, first, s->unrestored ? NULL : &s->restore);
-	unc_plan_free(&s->restore);
+		if (unc_held(set) && unc_held(set)->unit.state != UNC_PLANNED) {
+			all->set[i] = b->set[b->n];
+			b->set[b->n++] = set;
+		}
+	}
+	if (!b->n)
+		return 0;
+	unc_entries_settle(run, b);
+	for (size_t i = 0; i < b->n; i++)
+		if (unc_type_restores(t, &t->type[b->set[i]->unit->type]))
+			registers_neighbours(run, b->set[i]);
+	leave_to_driver(run, b);
+	run->restore.n = 0;
+	rc = plan_batch(run, b, UNC_STOP, &run->restore, err);
+	if (rc == 0 && run->restore.n)
+		rc = unc_access_prepare(run->platform->access, run->restore.op, run->restore.n,
+					err);
+	failed = rc;
+	if (rc == 0)
+		rc = unc_plan_restore(run->platform, &run->restore, err);
+	unc_entries_end(run, b, failed ? NULL : &run->restore);
 	return rc;
 }
 
-/* ---- walking */
+static void registers_abandon(struct unc_run *run, const struct unc_batch *b)
+{
+	unc_entries_drop(run, b);
+}
 
-static int tell(const struct unc_units *s, const struct unc_plan *plan, unc_operation_fn fn,
+static void registers_forget(struct unc_set *set)
+{
+	if (set->held)
+		unc_plan_free(&unc_held(set)->check);
+	free(set->held);
+	set->held = NULL;
+}
+
+/* ---- what it tells */
+
+static int tell(const struct unc_platform *p, const struct unc_plan *plan, unc_operation_fn fn,
 		void *user)
 {
-	const struct unc_table *t = s->platform->table;
 	int stop = 0;
 
 	for (size_t i = 0; i < plan->n && !stop; i++) {
 		const struct unc_instance *u = plan->tag[i].instance;
 		const struct unc_reg *reg = &plan->op[i].reg;
 		struct unc_operation out = {
-			.unit = unc_type_name(t, u->type),
+			.unit = unc_type_name(p->table, u->type),
 			.socket = u->socket,
 			.index = u->index,
-			.reg = unc_reg_name(t, plan->tag[i].reg),
+			.reg = unc_reg_name(p->table, plan->tag[i].reg),
 			.space = unc_space_name(reg->space),
 			.address = unc_reg_shown(reg),
 			.location = u->location,
@@ -280,35 +529,59 @@ static int tell(const struct unc_units *s, const struct unc_plan *plan, unc_oper
 	return stop;
 }
 
-static int registers_show(struct unc_units *s, enum unc_phase phase, unc_operation_fn fn,
-			  void *user, struct unc_error *err)
+static int registers_show(struct unc_run *run, const struct unc_batch *b, enum unc_phase phase,
+			  unc_operation_fn fn, void *user, struct unc_error *err)
 {
-	const struct unc_table *t = s->platform->table;
 	struct unc_plan plan = {0};
-	int rc;
+	int rc = 0;
 
-	if (phase == UNC_PHASE_START)
-		rc = unc_plan_steps(t, s->claim, s->n_claims, UNC_START, &plan, err);
-	else if (phase == UNC_PHASE_STOP)
-		rc = unc_plan_steps(t, s->claim, s->n_claims, UNC_STOP, &plan, err);
-	else if ((rc = build_reads(s, UNC_ALL, &plan, NULL, err)) == 0)
-		rc = build_reads(s, UNC_TURN, &plan, NULL, err);
+	if (phase == UNC_PHASE_START || phase == UNC_PHASE_STOP)
+		rc = plan_batch(run, b, phase == UNC_PHASE_START ? UNC_START : UNC_STOP, &plan,
+				err);
+	else
+		for (size_t i = 0; i < b->n; i++)
+			for (size_t k = 0; k < b->set[i]->n && rc == 0; k++)
+				rc = unc_plan_add(run->platform->table, &plan, b->set[i]->unit,
+						  b->set[i]->counter[k].ctr, UNC_OP_READ, 0, err);
 	if (rc == 0)
-		rc = tell(s, &plan, fn, user);
+		rc = tell(run->platform, &plan, fn, user);
 	unc_plan_free(&plan);
 	return rc;
 }
 
-const struct unc_unit_methods unc_registers = {
-	.look = unc_settings_look,
-	.claim = unc_settings_claim,
-	.read = registers_read,
-	.check = registers_check,
-	.take = {[UNC_BEGIN] = registers_start,
-		 [UNC_SHOW] = registers_prove,
-		 [UNC_READY] = registers_ready,
-		 [UNC_SETTLE] = registers_settle,
-		 [UNC_END_ALL] = registers_stop},
+static const char *subject(const struct unc_run *run, const struct unc_set *set)
+{
+	return unc_reg_name(run->platform->table, set->counter[0].ctr);
+}
+
+static int fail_unread(const struct unc_run *run, const struct unc_set *set, struct unc_error *err)
+{
+	return unc_fail(err, UNC_ERR_IO, "%s of %s at %s could not be read: %s",
+			unc_reg_name(run->platform->table, set->unread_reg),
+			unc_unit_name(run->platform, set->unit).text, set->unit->location,
+			set->unread == ENXIO    ? UNC_NO_CPU
+			: set->unread == ENODEV ? "its CPU is offline"
+						: strerror(set->unread));
+}
+
+static int fail_read(const struct unc_run *run, const struct unc_set *set,
+		     const struct unc_reg_op *op, struct unc_error *err)
+{
+	return unc_fail(err, UNC_ERR_IO, "no counter could be read: %s of %s: %s",
+			subject(run, set), unc_unit_name(run->platform, set->unit).text,
+			op->errno_value ? strerror(op->errno_value) : unc_error_name(op->error));
+}
+
+const struct unc_provider unc_registers = {
+	.claim = unc_claim_registers,
+	.start = registers_start,
+	.reads = registers_reads,
+	.compare = registers_compare,
+	.neighbours = registers_neighbours,
+	.ready = registers_ready,
+	.stop = registers_stop,
+	.abandon = registers_abandon,
+	.forget = registers_forget,
 	.show = registers_show,
 	.subject = subject,
 	.fail_unread = fail_unread,

@@ -9,7 +9,7 @@
 #include "units/inside.h"
 
 struct release {
-	struct unc_units units;
+	struct unc_platform *platform;
 	bool force;
 	struct unc_counters shown, now;
 	struct unc_error failed; /* the first that could not be freed */
@@ -50,10 +50,9 @@ static int keep(const struct release *r, const struct unc_found *f, struct unc_e
 static int clear(struct release *r, const struct unc_found *f, struct unc_error *err)
 {
 	struct unc_plan plan = {0};
-	int rc = unc_plan_add(r->units.platform->table, &plan, f->instance, f->ctl, UNC_OP_WRITE, 0,
-			      err);
+	int rc = unc_plan_add(r->platform->table, &plan, f->instance, f->ctl, UNC_OP_WRITE, 0, err);
 
-	return unc_units_run_once(&r->units, &plan, rc, "freeing a counter", err);
+	return unc_plan_run_once(r->platform, &plan, rc, "freeing a counter", err);
 }
 
 static void note_failure(struct release *r, const struct unc_error *why)
@@ -92,7 +91,7 @@ static void clear_foreign(struct release *r)
 		if (!is_cleared(f) || f->instance == last || f->why.code)
 			continue;
 		last = f->instance;
-		if (unc_units_go_on(&r->units, last, NULL, &why) < 0)
+		if (unc_unit_go_on(r->platform, last, NULL, &why) < 0)
 			note_failure(r, &why);
 	}
 }
@@ -109,27 +108,27 @@ static void judge(struct release *r, struct unc_found *f)
 		return;
 	unc_fail(&f->why, UNC_ERR_IO,
 		 "%s of %s could not be restored: it holds 0x%" PRIx64 " still",
-		 unc_tbl_str(r->units.platform->table, r->units.platform->table->reg[f->ctl].name),
-		 unc_unit_name(&r->units, f->instance).text, f->control);
+		 unc_tbl_str(r->platform->table, r->platform->table->reg[f->ctl].name),
+		 unc_unit_name(r->platform, f->instance).text, f->control);
 	note_failure(r, &f->why);
 }
 
 static int look_again(struct release *r, struct unc_error *err)
 {
 	unc_counters_free(&r->now);
-	return unc_counters_look(&r->units, &r->now, err);
+	return unc_counters_look(r->platform, &r->now, err);
 }
 
 /* Who cannot know the sessions of others takes them for foreign. */
 static int lock(struct release *r, struct unc_error *err)
 {
 	const char *reason;
-	int rc = unc_units_lock(&r->units, UNC_START_PATIENCE, err);
+	int rc = unc_node_lock(r->platform, UNC_START_PATIENCE, err);
 
-	reason = unc_journal_reason(r->units.platform->journal);
+	reason = unc_journal_reason(r->platform->journal);
 	if (rc < 0 || !r->force || !*reason)
 		return rc;
-	unc_units_unlock(&r->units);
+	unc_node_unlock(r->platform);
 	return unc_fail(
 		err, UNC_ERR_UNAVAILABLE,
 		"foreign counters cannot be told from those of other programs' sessions: %.300s",
@@ -139,7 +138,7 @@ static int lock(struct release *r, struct unc_error *err)
 /* Under the lock. */
 static int free_all(struct release *r, struct unc_error *err)
 {
-	int rc = unc_units_reclaim(&r->units, true, err);
+	int rc = unc_node_reclaim(r->platform, NULL, true, err);
 
 	if (rc == 0)
 		rc = look_again(r, err);
@@ -156,25 +155,25 @@ static int free_all(struct release *r, struct unc_error *err)
 
 static int release(struct release *r, unc_counter_fn fn, void *user, struct unc_error *err)
 {
-	struct unc_units *s = &r->units;
+	struct unc_platform *p = r->platform;
 	int rc;
 
-	if (!s->platform->access)
+	if (!p->access)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "the platform is for listing only");
 	if ((rc = lock(r, err)) < 0)
 		return rc;
-	rc = unc_counters_look(s, &r->shown, err);
-	unc_units_unlock(s);
+	rc = unc_counters_look(p, &r->shown, err);
+	unc_node_unlock(p);
 	if (rc < 0)
 		return rc;
-	unc_counters_warn(s, &r->shown);
-	rc = unc_counters_tell(s->platform, &r->shown, UNC_RELEASE_FOUND, fn, user);
+	unc_counters_warn(p, &r->shown);
+	rc = unc_counters_tell(p, &r->shown, UNC_RELEASE_FOUND, fn, user);
 	if (rc != 0 || (rc = lock(r, err)) < 0)
 		return rc;
 	rc = free_all(r, err);
-	unc_units_unlock(s);
+	unc_node_unlock(p);
 	if (rc == 0)
-		rc = unc_counters_tell(s->platform, &r->shown, UNC_RELEASE_DONE, fn, user);
+		rc = unc_counters_tell(p, &r->shown, UNC_RELEASE_DONE, fn, user);
 	if (rc == 0 && r->failed.code)
 		*err = r->failed;
 	return rc;
@@ -182,12 +181,13 @@ static int release(struct release *r, unc_counter_fn fn, void *user, struct unc_
 
 int unc_counters_release(struct unc_platform *p, unsigned flags, unc_counter_fn fn, void *user)
 {
-	struct release r = {.force = flags & UNC_RELEASE_FORCE};
+	struct release r = {.platform = p, .force = flags & UNC_RELEASE_FORCE};
 	struct unc_error err = {0};
-	int rc = unc_units_init(&r.units, p);
+	int rc;
 
-	if (rc < 0)
-		return rc;
+	if (!unc_platform_here(p))
+		return UNC_ERR_STATE; /* its lock may be held by a thread that is not here */
+	unc_platform_fail(p, UNC_OK, "%s", ""); /* what the call before has left */
 	if (flags & ~(unsigned)UNC_RELEASE_FORCE)
 		rc = unc_fail(&err, UNC_ERR_INVALID, "unknown flags 0x%x for a release",
 			      flags & ~(unsigned)UNC_RELEASE_FORCE);
@@ -195,6 +195,5 @@ int unc_counters_release(struct unc_platform *p, unsigned flags, unc_counter_fn 
 		rc = release(&r, fn, user, &err);
 	unc_counters_free(&r.shown);
 	unc_counters_free(&r.now);
-	unc_units_free(&r.units);
 	return err.code ? unc_platform_keep(p, &err) : rc;
 }

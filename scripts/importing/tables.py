@@ -10,7 +10,7 @@ from tables.reader import Reader, text_of
 from tables.rows import NONE, ones, pieces
 
 WIDTH = 100  # of a line, as in the tables there are
-EVENT_COLUMNS = ('counters', 'doubtful', 'counter', 'max', 'aggregate', 'alike', 'lane', 'alias', 'needs', 'uses', 'default', 'cpu')
+EVENT_COLUMNS = ('counters', 'doubtful', 'counter', 'max', 'aggregate', 'lane', 'alias', 'needs', 'uses', 'default', 'cpu')
 UMASK_COLUMNS = ('counter', 'aggregate', 'alias', 'unavailable', 'needs', 'uses', 'default', 'cpu')
 ROLES = (None,) + WORDS_ROLE
 FLAGS = {c.name for s in STATEMENTS if s.name in ('event', 'umask') for c in s.columns if c.kind == FLAG}

@@ -68,7 +68,6 @@ WORDS_INHERIT = ('higher', 'lower')
 WORDS_TELLS = ('ones', 'number', 'all')
 WORDS_MEMORY = ('ddr', 'hbm')
 WORDS_MAP = ('own', 'list', 'bytes')
-WORDS_ALIKE = ('units', 'uclk')
 METRIC_TOTAL = 0
 
 
@@ -435,10 +434,6 @@ C(SETTINGS, 'default', 'event.fields.defaults', 0, 0, 0,
   'may be overridden by the user, also in some bits by another field; what is given as `FIELD=VALUE` may not')
 C(FLAG, 'clock', 'event.clock', 0, 1, 0,
   'counts whenever the unit runs, so that it tells a frozen one (of several the first that can be had)')
-C(CHOICE, 'alike', 'event.alike', 0, WORDS_ALIKE, 1,
-  'a clock that counts the same on a socket, by a document: on all `units` of the type, or wherever a clock is called `uclk`. One that counts less was frozen for a while')
-C(FLAG, 'steady', 'event.steady', 0, 1, 0,
-  'a clock that never changes its frequency, by a document: where it counts less than before, the socket was frozen for a while, or asleep')
 C(FLAG, 'stops_clock', 'event.stops', 0, 1, 0,
   'the clock of its unit stands while it counts, and shows nothing: where nothing of such a unit moves it is unproven')
 C(FLAG, 'guide', 'event.guide', 0, 1, 0,

@@ -39,7 +39,7 @@ STRUCTS = {
     'fields': 'sets needs uses defaults:R',
     'umask': 'name desc alias unavailable:S fields counter:H flags aggregate:B',
     'event': 'name desc alias:S umasks:R fields:@fields counters doubtful:I counter type:H max_inc:I code lane:H '
-             'set aggregate clock alike steady stops estimate guide:B',
+             'set aggregate clock stops estimate guide:B',
     'slot': 'row:H',
     'metric': 'name formula unit desc unavailable:S type:H kind:B',
     'group': 'name desc:S items:R',

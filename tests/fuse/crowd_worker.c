@@ -66,14 +66,11 @@ static bool near(const struct party *c, double count, double seconds, double rat
 	return fabs(count - rate * seconds) <= c->grain + 2e-9 * count;
 }
 
-/* Controls are compared in turn while what they count goes on as before: what a foreign process has
- * taken may come as a number, not far from the truth, for a second; not after the stop. */
-static bool is_late(const struct party *c, struct hand *h, unsigned i, const struct unc_value *v,
-		    double now)
+/* Controls are compared in a read if that was not done for a second: what a foreign process has taken may
+ * come as a number for as long; not after the stop. */
+static bool is_late(const struct party *c, struct hand *h, unsigned i, double now)
 {
-	double most = h->event[i]->rate * v->interval_seconds;
-
-	if (!c->foreign || h->stopped || fabs(v->interval - most) > most / 4 + c->grain)
+	if (!c->foreign || h->stopped)
 		return false;
 	if (!h->late[i])
 		h->late[i] = now;
@@ -101,7 +98,7 @@ static void judge(struct party *c, struct hand *h, unsigned i, const struct unc_
 		   near(c, v->interval, v->interval_seconds, e->rate) &&
 		   v->seconds >= least - 1e-6 && v->seconds <= most + 1e-6) {
 		c->tally->right++;
-	} else if (is_late(c, h, i, v, after)) {
+	} else if (is_late(c, h, i, after)) {
 		c->tally->marked++;
 		crowd_say(c, "marked: %s: late: %.17g in %.9g s", e->spec, v->interval,
 			  v->interval_seconds);

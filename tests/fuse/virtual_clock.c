@@ -603,6 +603,7 @@ static int wait_for(pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t deadl
 	bool over = is_over(deadline);
 	int rc = ETIMEDOUT;
 
+	crowd_rest();
 	for (long ms = 1; rc == ETIMEDOUT && !is_over(deadline); ms += ms < MOST_MS ? ms : 0) {
 		real_deadline(&look, ms);
 		rc = pthread_cond_clockwait(cond, mutex, CLOCK_MONOTONIC, &look);

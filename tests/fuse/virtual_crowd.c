@@ -224,12 +224,22 @@ void crowd_wait(uint64_t until, bool look)
 	wait_as(CROWD_WAITS, until, look);
 }
 
+static bool idles;
+
+/* A thread of a program that is idle has slept for a while, and waits for others again. */
+void crowd_rest(void)
+{
+	if (idles)
+		virtual_clock_idle(1);
+}
+
 /* For a program that waits for something else than time. */
 void virtual_clock_idle(int idle)
 {
 	if (!me)
 		return;
 	enter();
+	idles = idle;
 	me->state = idle ? CROWD_WAITS : CROWD_RUNS;
 	me->until = UINT64_MAX;
 	me->look = false;
@@ -330,6 +340,7 @@ static void __attribute__((destructor)) leave_crowd(void)
 		return;
 	enter();
 	me->state = CROWD_GONE;
+	crowd->turn++; /* what it had is free */
 	leave();
 }
 

@@ -31,6 +31,7 @@ struct crowd {
 void virtual_clock_idle(int idle);
 
 /* Joins the crowd of VIRTUAL_CROWD; without that variable, or without a clock, nothing changes. */
+void crowd_rest(void);
 void crowd_join(void);
 bool crowd_joined(void);
 /* Waits for a time of the machine (ns). With `look` it may return before. */

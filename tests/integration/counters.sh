@@ -75,19 +75,20 @@ imc=$(jq -r '.[] | select(.unit == "imc" and .index == 0 and .socket == 0).locat
 real counters -j && [ "$(cat "$dir/out")" = "[]" ] && [ ! -s "$dir/err" ]
 result $? "nobody counts: no row"
 
-# ---- a session that runs
+# ---- a session that runs, with the clock of the type that it counts to believe a 0
 hold -e imc0.CAS_COUNT:RD:socket=0
-real counters -j && rows_are "libuncore imc0 3 0x400304 imc.CAS_COUNT:RD" &&
+real counters -j && rows_are "libuncore imc0 3 0x400304 imc.CAS_COUNT:RD
+libuncore imc0 FIXED 0x400000 imc.DCLK" &&
 	said '.[0].pid == $holder and .[0].command == "uncore" and
 		(.[0].since | test("^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z$")) and
 		(.[0] | keys_unsorted) == ["socket","unit","index","counter","control","event","owner","user","pid",
 			"command","since"]'
 result $? "a session that runs: its counter, event, pid and command"
 
-real release -j && said 'length == 1 and .[0].released == false and
+real release -j && said 'length == 2 and all(.[]; .released == false) and
 	.[0].reason == "pid \($holder) (uncore) counts with it"'
 result $? "release leaves it alone"
-real release -j --force && said 'length == 1 and .[0].released == false' && holds 3 0x400304
+real release -j --force && said 'length == 2 and all(.[]; .released == false)' && holds 3 0x400304
 result $? "release --force leaves it alone"
 
 COLUMNS=1000 real counters
@@ -121,9 +122,11 @@ foreign 3 0x400c04
 real counters -j && rows_are "foreign imc0 0 0x400303 null
 foreign imc0 1 0x400303 null
 foreign imc0 2 0x400303 null
-foreign imc0 3 0x400c04 imc.CAS_COUNT:WR" && said 'all(.[]; .pid == null and .command == null and .since == null)'
+foreign imc0 3 0x400c04 imc.CAS_COUNT:WR
+orphaned imc0 FIXED 0x400000 imc.DCLK" &&
+	said 'all(.[:4][]; .pid == null and .command == null and .since == null)'
 result $? "what another program has changed since is foreign"
-real release -j && said 'length == 4 and all(.[]; .released == false and (.reason | test("force")))' &&
+real release -j && said 'length == 5 and all(.[:4][]; .released == false and (.reason | test("force")))' &&
 	holds 3 0x400c04 && grep -q '4 foreign counters: --force' "$dir/err"
 result $? "release leaves foreign counters alone, and says how they are freed"
 
@@ -140,8 +143,8 @@ result $? "by force they are shown, then freed, and the unit that they froze goe
 foreign 0 0x400303
 hold -e imc0.CAS_COUNT:RD:socket=0
 foreign 1 0x400101
-real release -j --force && said 'length == 3 and ([.[] | "\(.counter) \(.owner) \(.released)"] ==
-	["0 foreign true", "1 foreign true", "3 libuncore false"])' && holds 0 0 && holds 1 0 && holds 3 0x400304
+real release -j --force && said '([.[] | "\(.counter) \(.owner) \(.released)"] ==
+	["0 foreign true", "1 foreign true", "3 libuncore false", "FIXED libuncore false"])' && holds 0 0 && holds 1 0 && holds 3 0x400304
 result $? "by force as well a session that runs is left alone"
 die
 
@@ -182,8 +185,8 @@ result $? "two releases at once"
 left_behind
 control "fail write *0000:7f:10.0* - EIO"
 real release -j
-[ "$status" -eq 1 ] && said 'length == 2 and all(.[]; .released == false and
-	(.reason | test("^CTL[23] of imc0 .socket 0. could not be restored: it holds 0x")))' &&
+[ "$status" -eq 1 ] && said 'length == 3 and all(.[]; .released == false and
+	(.reason | test("^(CTL[23]|FIXED_CTL) of imc0 .socket 0. could not be restored: it holds 0x")))' &&
 	grep -q '^uncore: CTL[23] of imc0 (socket 0) could not be restored' "$dir/err"
 result $? "a control that cannot be written is said to be left"
 control clear
@@ -222,8 +225,9 @@ start_machine emerald-rapids
 hold -e cha0.TOR_INSERTS:IA_MISS_DRD:socket=0,upi0.TxL_FLITS:ALL_DATA:socket=0,imc0.CAS_COUNT:RD:socket=0
 die
 real counters -j && said '[.[] | "\(.owner) \(.unit)\(.index) \(.counter) \(.event)"] ==
-	["orphaned cha0 3 cha.TOR_INSERTS:IA_MISS_DRD", "orphaned imc0 3 imc.CAS_COUNT:RD",
-	 "orphaned upi0 3 upi.TxL_FLITS:ALL_DATA"]' &&
-	real release -j && said 'length == 3 and all(.[]; .released)' &&
+	["orphaned cha0 2 cha.CLOCKTICKS", "orphaned cha0 3 cha.TOR_INSERTS:IA_MISS_DRD",
+	 "orphaned imc0 3 imc.CAS_COUNT:RD", "orphaned imc0 FIXED imc.DCLK",
+	 "orphaned upi0 2 upi.CLOCKTICKS", "orphaned upi0 3 upi.TxL_FLITS:ALL_DATA"]' &&
+	real release -j && said 'length == 6 and all(.[]; .released)' &&
 	real counters -j && [ "$(cat "$dir/out")" = "[]" ]
 result $? "MSR, PCI and mapped memory: what is orphaned is named and freed"

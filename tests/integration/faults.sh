@@ -68,7 +68,7 @@ pokes() # WHEN PATH VALUE OFFSET...
 	done
 }
 
-echo "1..126"
+echo "1..123"
 
 # ---- Sandy Bridge-EP: two sockets of four channels, each 2.702e8 / 4 reads a second
 on sandybridge-ep
@@ -165,15 +165,6 @@ fault "a frozen CBo, of which others count" cbo.TOR_INSERTS:MISS_OPCODE:opc=0x18
 	-d 1 -e cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182 <<E
 poke /dev/cpu/0/msr 0xD04 0x10100
 E
-# Let go again: nothing stands still when it is looked at, but other clocks have counted more.
-clocked=cbo0.TOR_INSERTS:MISS_OPCODE:opc=0x182:socket=0
-for seconds in 1 100; do
-	fault "a CBo frozen for a third of a second, of $seconds" $clocked=$((seconds * 20000000)) "$said" \
-		-d $seconds -e $clocked,cbo.CLOCKTICKS <<E
-at 0.3 poke /dev/cpu/0/msr 0xD04 0x10100
-at 0.63 poke /dev/cpu/0/msr 0xD04 0x10000
-E
-done
 fault "a frozen channel" $reads "$any" -d 1 -e imc.CAS_COUNT:RD <<E
 poke $channel/config 0xF4 0x10100
 E
@@ -187,18 +178,21 @@ real stat -j -d 1 -e "$full"
 all=$(jq -r '.events | to_entries | map("\(.key)=\(.value)") | join(",")' "$dir/out")
 [ "$status" -eq 0 ] && [ "$all" != "${all#*=}" ] && ! grep -q unproven "$dir/out"
 result $? "all counters of a CBo count, and nobody disturbs"
-fault "a CBo frozen in the middle, and all of its counters count" "$all" marked -d 1 -e "$full" <<E
-at 0.5 poke /dev/cpu/0/msr 0xD04 0x10100
-E
-# Where nothing moves a counter that nobody uses counts clocks for a moment: whoever takes it then keeps it.
+# Nothing of it tells, once it has counted, but that it stands for a second.
+control reset "at 0.5 poke /dev/cpu/0/msr 0xD04 0x10100"
+real stat -j -d 4 -I 1000 -e "$full"
+jq -s -e '.[2:] | length == 2 and all(.unproven | length == 4)' "$dir/out" >/dev/null
+result $? "a CBo frozen in the middle, and all of its counters count: unproven after a second"
+# A counter that nobody uses counts a clock: whoever takes it then keeps it. The fourth and the fifth write are the
+# clock's, and nothing is looked at between the two.
 kept=0
-for n in 1 2 3 4 5 6 7 8; do
+for n in 1 2 3 5 6 7; do
 	control reset "after $n write /dev/cpu/0/msr poke /dev/cpu/0/msr 0xD13 0x400135"
 	real stat -j -d 1 -e cbo0.LLC_VICTIMS:MISS:socket=0
 	[ "$(values /dev/cpu/0/msr 0xD13)" = 0x400135 ] || break
 	kept=$((kept + 1))
 done
-[ "$kept" -eq 8 ]
+[ "$kept" -eq 6 ]
 result $? "a counter that somebody takes while it is a clock stays his"
 control reset
 for counter in 0xD16 0xD17 0xD18 0xD19; do
@@ -314,8 +308,8 @@ clocks '. == [null, null, 2700000000, 2700000000]' -I 1000 -d 4
 result $? "a counter not read where an interval ends: neither that one nor the next has a number"
 control reset
 for o in 0xD10 0xD11 0xD12 0xD13; do control "at 0.061 poke /dev/cpu/0/msr $o 0x400334"; done
-clocks '.[:6] == [range(6) | 27000000] and .[6:] == [range(9) | null]' -I 10 -d 0.15
-result $? "a control taken in an interval of 10 ms: it has no number"
+clocks '.[:6] == [range(6) | 27000000] and .[101:] == [range(19) | null]' -I 10 -d 1.2
+result $? "a control taken, at intervals of 10 ms: after a second it has no number"
 jq -s -e 'map(.events["imc0.DCLK:socket=0"] / .interval | round) | unique == [800000000]' "$dir/out" >/dev/null
 result $? "and what another unit counts has all of them"
 
@@ -441,13 +435,6 @@ fault "and channels" imc.CAS_COUNT:RD=732600000 right -d 1 -e imc.CAS_COUNT:RD <
 fault "a socket frozen by its global control" imc.CAS_COUNT:RD=732600000 "$any" -d 1 -e imc.CAS_COUNT:RD <<E
 poke /dev/cpu/0/msr 0xC00 0x80000000
 E
-# It is let go: a clock that never changes tells, once it has been seen to run.
-fault "a socket frozen for a third of a second" imc.CAS_COUNT:RD:socket=0=1465200000 marked \
-	-d 4 -e imc.CAS_COUNT:RD:socket=0,imc.DCLK <<E
-at 2.4 poke /dev/cpu/0/msr 0xC00 0x80000000
-at 2.73 poke /dev/cpu/0/msr 0xC00 0x20000000
-E
-
 stopped "Ivy Bridge-EP" cbo0.CLOCKTICKS:socket=0 0xD16 0xD17 0xD18 0xD19
 
 # The UBox's fixed counter has 48 bits by the guide and Linux, 44 by LIKWID; what it shows is right. In

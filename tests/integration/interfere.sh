@@ -337,9 +337,9 @@ choose_run()
 	run="$* -e $specs"
 }
 
-# Right, marked, refused, or wrong: see judge in fuse.inc. Controls are compared in turn while what they
-# count goes on as before: a number of an interval that ends within a second of what he did, off by no more
-# than a quarter, may come before that is seen; none may at the end. A number that was measured in a part of the
+# Right, marked, refused, or wrong: see judge in fuse.inc. Controls are compared in a read if that was not done
+# for a second: a number of an interval that ends within a second of what he did may come before that is seen; none
+# may at the end. A number that was measured in a part of the
 # time is wrong as well if it is not about what it should be, for nothing here changes its rate.
 assess()
 {
@@ -357,7 +357,7 @@ assess()
 		 elif $run.share[$name] != null then (if ($n - $t | fabs) <= 6 + 10 * $run.interval + 0.01 * $t then "marked" else "wrong" end)
 		 elif ($run.partial[$name] // $run.unproven[$name]) != null then "marked"
 		 elif ($n - $t | fabs) <= 2 + 2e-6 * $t then "right"
-		 elif $i + 1 < ($runs | length) and ($n - $t | fabs) <= $t / 4 + 64 and
+		 elif $i + 1 < ($runs | length) and
 		      any($acts[]; . < $run.time and $run.time - . <= 1) then "late" else "wrong" end] |
 		if any(.[]; . == "wrong") then "wrong" elif any(.[]; . == "late") then "late" elif $status != "0" and all(.[]; . == "right") then "refused"
 		elif all(.[]; . == "right") then "right" else "marked" end' "$dir/out" 2>"$dir/jq" || echo wrong)

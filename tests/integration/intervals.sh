@@ -24,7 +24,7 @@ intervals() # MS NUMBER OPTION...
 		{ at = 1000 * $2; k = int(at / t + 0.01); place = $5 " " $6 }
 		$4 == "write" && at < 1 { written[place] = 1 }
 		$4 == "read" && k > 1 && k < n && at - k * t < 1 { reads[k]++ }
-		$4 == "read" && (place in written) && at > 1 {
+		$4 == "read" && (place in written) && at > 1 && k < n {
 			gap = $2 - (place in last ? last[place] : 0)
 			last[place] = $2
 			if (gap > longest[place]) longest[place] = gap
@@ -65,13 +65,13 @@ for set in 8 64 256; do
 	intervals 60 60 -e "$events"
 	costs "every 60 ms" $set $most_60 1
 	intervals 1000 6 -e "$events"
-	costs "every second" $set 200 1
+	costs "every second" $set 225 1
 done
 # The set that a collectd counts by itself: 66 counters here, 66 controls and 16 filters.
 start_machine sandybridge-ep
 intervals 60 60 -g OVERVIEW
 costs "OVERVIEW every 60 ms" 66 109 1
 intervals 1000 6 -g OVERVIEW
-costs "OVERVIEW every second" 66 225 1
+costs "OVERVIEW every second" 66 246 1
 intervals 10000 4 -g OVERVIEW
-costs "OVERVIEW every 10 s" 66 225 10
+costs "OVERVIEW every 10 s" 66 246 10

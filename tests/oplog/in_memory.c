@@ -18,6 +18,7 @@
 #include "../driver.h"
 #include "base/reg.h"
 #include "platform/platform.h"
+#include "session/session.h"
 #include "sim/sim.h"
 #include "sim/sim_machine.h"
 #include "uncore.h"
@@ -133,7 +134,7 @@ static int act(struct unc_platform *p, struct unc_session **s, char *words)
 	if (strcmp(words, "read") == 0)
 		return unc_session_read(*s, v, MAX_ITEMS, sizeof(*v));
 	if (strcmp(words, "next") == 0)
-		return unc_session_rotate(*s);
+		return unc_run_turn((*s)->run, &(*s)->error);
 	if (strcmp(words, "reset") == 0)
 		return unc_session_reset(*s);
 	return unc_session_stop(*s);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "units/occupancy.h"
+/* Units: who counts on one, by what its controls hold. */
+#include "units/look.h"
 
 #include "encode/decode.h"
 #include "units/inside.h"
@@ -23,7 +24,7 @@ static bool tells_events(const struct unc_table *t, const struct unc_instance *u
 }
 
 static bool is_wanted(const struct unc_table *t, const struct unc_instance *u, uint16_t reg,
-		      enum unc_look what)
+		      enum unc_look_at what)
 {
 	switch (t->reg[reg].role) {
 	case UNC_ROLE_CTL:
@@ -36,26 +37,27 @@ static bool is_wanted(const struct unc_table *t, const struct unc_instance *u, u
 	}
 }
 
-static bool is_filter(const struct unc_units *s, uint16_t reg, const uint32_t *slots, size_t n)
+static bool is_filter(const struct unc_set *set, uint16_t reg)
 {
-	for (size_t i = 0; i < n; i++)
-		if (unc_slot_filter(&s->slot[slots[i]], reg))
+	for (size_t i = 0; set && i < set->n; i++) {
+		const struct unc_code *code = &set->counter[i].event->code;
+
+		if (unc_filter_of(code->filter, code->n_filters, reg))
 			return true;
+	}
 	return false;
 }
 
-int unc_occupancy_look(const struct unc_units *s, const struct unc_instance *u, enum unc_look what,
-		       const uint32_t *slots, size_t n, struct unc_plan *plan,
-		       struct unc_error *err)
+int unc_look_at(const struct unc_table *t, const struct unc_instance *u, enum unc_look_at what,
+		const struct unc_set *set, struct unc_plan *plan, struct unc_error *err)
 {
-	const struct unc_table *t = s->platform->table;
 	const struct unc_range *regs = &t->type[u->type].regs;
 	int rc = 0;
 
 	for (uint32_t i = 0; i < regs->n && rc == 0; i++) {
 		uint16_t reg = (uint16_t)(regs->first + i);
 
-		if (is_wanted(t, u, reg, what) || is_filter(s, reg, slots, n))
+		if (is_wanted(t, u, reg, what) || is_filter(set, reg))
 			rc = unc_plan_add(t, plan, u, reg, UNC_OP_READ, 0, err);
 	}
 	return rc;
@@ -96,8 +98,8 @@ static int fixed_event(const struct unc_table *t, unsigned type, uint16_t ctr, s
 	return UNC_ERR_NOT_FOUND;
 }
 
-int unc_occupancy_event(const struct unc_table *t, const struct unc_plan *plan, size_t op,
-			char *buf, size_t size)
+int unc_counter_event(const struct unc_table *t, const struct unc_plan *plan, size_t op, char *buf,
+		      size_t size)
 {
 	enum { MAX_FILTERS = 32 };
 	struct unc_code_filter filter[MAX_FILTERS];
@@ -120,12 +122,11 @@ int unc_occupancy_event(const struct unc_table *t, const struct unc_plan *plan, 
 }
 
 /* Whether we count with the control, and nobody has taken it from us. */
-static bool ours(const struct unc_claim *own, uint16_t reg)
+static bool is_own(const struct unc_set *own, uint16_t reg)
 {
-	for (size_t i = 0; own && i < own->n_controls; i++)
-		if (own->control[i].reg == reg)
-			return own->control[i].state != UNC_NOT_OURS;
-	return false;
+	const struct unc_setting *s = own && own->held ? unc_held_find(own, reg) : NULL;
+
+	return s && s->state != UNC_NOT_OURS;
 }
 
 /* Whether a control may be of an event that shows what the lead of a lane counts. */
@@ -155,10 +156,10 @@ static uint32_t leads_of(const struct unc_table *t, unsigned type, const struct 
 	return leads;
 }
 
-struct unc_occupancy unc_occupancy(const struct unc_units *s, const struct unc_plan *plan,
-				   const struct unc_instance *u, const struct unc_claim *own)
+struct unc_occupancy unc_occupancy(const struct unc_platform *p, const struct unc_plan *plan,
+				   const struct unc_instance *u, const struct unc_set *own)
 {
-	const struct unc_table *t = s->platform->table;
+	const struct unc_table *t = p->table;
 	struct unc_occupancy o = {.foreigner = UNC_NONE};
 
 	for (size_t i = 0; i < plan->n; i++) {
@@ -166,12 +167,12 @@ struct unc_occupancy unc_occupancy(const struct unc_units *s, const struct unc_p
 		bool in_use = unc_counter_in_use(t, plan, i) != UNC_NONE, foreign;
 		const struct unc_journal_entry *e;
 
-		if (plan->tag[i].instance != u || ours(own, ctl) ||
+		if (plan->tag[i].instance != u || is_own(own, ctl) ||
 		    (!in_use && t->reg[ctl].role != UNC_ROLE_CTL) ||
-		    (!in_use && !unc_units_entry(s, u, ctl)))
+		    (!in_use && !unc_entry_any(p, u, ctl)))
 			continue;
-		e = unc_units_held(s, u, ctl, 0);
-		foreign = in_use && !(e && unc_units_recorded(s, u, ctl, e, plan->op[i].value));
+		e = unc_entry_held(p, u, ctl, 0);
+		foreign = in_use && !(e && unc_entry_stands(p, u, ctl, e, plan->op[i].value));
 		o.n++;
 		if (foreign && o.foreigner == UNC_NONE)
 			o.foreigner = ctl;
@@ -183,4 +184,64 @@ struct unc_occupancy unc_occupancy(const struct unc_units *s, const struct unc_p
 	}
 	o.taken |= leads_of(t, u->type, &o);
 	return o;
+}
+
+uint64_t unc_self_clearing_bits(const struct unc_table *t, const struct unc_tbl_type *type)
+{
+	uint64_t bits = 0;
+
+	for (uint32_t i = 0; i < type->fields.n; i++) {
+		const struct unc_tbl_field *f = &t->field[type->fields.first + i];
+
+		if (f->flags & UNC_FIELD_ONCE)
+			bits |= unc_ones(f->width[0]) << f->lo[0];
+	}
+	return bits;
+}
+
+/* ---- what another session counts already is counted once: its counter is read, from a base of our
+ * own, and nothing is written */
+
+/* The bits of a register, of these, that sessions of this user have made hold this value, and which do
+ * so still. */
+static uint64_t held_bits(const struct unc_platform *p, const struct unc_instance *u, uint16_t reg,
+			  uint64_t value, uint64_t bits, const struct unc_plan *found)
+{
+	const uint64_t *now = unc_plan_value(found, u, reg);
+	const struct unc_journal_entry *e;
+	uint64_t held = 0;
+
+	while (now && bits && (e = unc_entry_held(p, u, reg, bits)) != NULL) {
+		if (((e->value ^ value) & e->mask & bits) ||
+		    ((*now ^ e->value) & e->mask & unc_readback_mask(p->table, u, reg, e->value)))
+			break;
+		held |= e->mask & bits;
+		bits &= ~e->mask;
+	}
+	return held;
+}
+
+static bool counts_the_same(const struct unc_platform *p, const struct unc_instance *u,
+			    const struct unc_code *code, unsigned counter,
+			    const struct unc_plan *found)
+{
+	const struct unc_tbl_type *type = &p->table->type[u->type];
+	uint64_t bits = ~unc_self_clearing_bits(p->table, type);
+	bool all = held_bits(p, u, unc_type_ctl(type, counter), code->ctl, bits, found) == bits;
+
+	for (unsigned i = 0; i < code->n_filters && all; i++) {
+		const struct unc_code_filter *f = &code->filter[i];
+
+		all = held_bits(p, u, f->reg, f->value, f->mask, found) == f->mask;
+	}
+	return all;
+}
+
+uint8_t unc_look_for(const struct unc_platform *p, const struct unc_instance *u,
+		     const struct unc_code *code, uint32_t taken, const struct unc_plan *found)
+{
+	for (unsigned c = 0; c < 32 && code->counter == UNC_NONE; c++)
+		if ((code->counters & taken) >> c & 1 && counts_the_same(p, u, code, c, found))
+			return (uint8_t)c;
+	return UNC_NOT_JOINED;
 }

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Units: sessions begin and end to count by a run. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "units/inside.h"
+
+int unc_run_start(struct unc_run *run, struct unc_error *err)
+{
+	struct unc_platform *p = run->platform;
+	uint64_t began;
+	int rc;
+
+	if ((rc = unc_node_lock(p, UNC_START_PATIENCE, err)) < 0)
+		return rc;
+	pthread_mutex_lock(&run->lock);
+	began = unc_machine_now(p->machine);
+	if (run->counting) {
+		rc = unc_run_join(run, err);
+	} else if ((rc = unc_run_begin(run, err)) == 0) {
+		run->counting = 1;
+		/* Until it is known better, a change of the pass costs as much as the start. */
+		run->change_ns = run->cost_ns = run->read_ns - began;
+		if ((rc = unc_run_watch(run, err)) < 0) {
+			(void)unc_run_stop_all(run, NULL);
+			run->counting = 0;
+		}
+	}
+	unc_node_unlock(p);
+	if (rc < 0)
+		pthread_mutex_unlock(&run->lock);
+	return rc;
+}
+
+static int get_ready(struct unc_run *run, struct unc_error *err)
+{
+	struct unc_batch b = unc_run_gather(run, unc_set_is_held);
+
+	return unc_sets_ready(run, &b, err);
+}
+
+static int last_look(struct unc_run *run, struct unc_error *err)
+{
+	int rc = run->n_groups || run->regroup ? unc_run_look(run, err) : 0;
+
+	unc_run_compare(run, true);
+	return rc;
+}
+
+int unc_run_last(struct unc_run *run, enum unc_ending *how, struct unc_error *err)
+{
+	int rc;
+
+	pthread_mutex_lock(&run->lock);
+	*how = UNC_LEAVES;
+	if (run->counting > 1)
+		return last_look(run, err);
+	pthread_mutex_unlock(&run->lock);
+	unc_run_unwatch(run);
+	rc = unc_node_lock(run->platform, UNC_STOP_PATIENCE, err);
+	pthread_mutex_lock(&run->lock);
+	*how = rc < 0 ? UNC_GIVES_UP : UNC_STOPS;
+	if (rc < 0) { /* somebody hangs: the next start on the node restores what is left */
+		(void)last_look(run, NULL);
+		return rc;
+	}
+	if (run->ended.code)
+		return unc_fail(err, run->ended.code, "%s", run->ended.text);
+	if (run->counting > 1) /* one more has come meanwhile */
+		*how = UNC_LEAVES;
+	else if ((rc = get_ready(run, err)) < 0)
+		*how = UNC_STAYS;
+	if (*how == UNC_STOPS)
+		return last_look(run, err);
+	unc_node_unlock(run->platform);
+	(void)unc_run_watch(run, NULL);
+	if (*how == UNC_LEAVES)
+		return last_look(run, err);
+	pthread_mutex_unlock(&run->lock);
+	return rc;
+}
+
+/* What could not be stopped is as a killed process leaves it. */
+static void give_up(struct unc_run *run)
+{
+	for (size_t i = 0; i < run->n_sets + run->n_clocks; i++) {
+		struct unc_set *set =
+			i < run->n_sets ? &run->set[i] : &run->clock[i - run->n_sets].set;
+		const struct unc_batch one = {&set, 1};
+
+		if (unc_set_is_held(run, set))
+			set->by->abandon(run, &one);
+		if (set->state == UNC_SET_COUNTS)
+			set->state = UNC_SET_OFF;
+	}
+}
+
+int unc_run_end(struct unc_run *run, enum unc_ending how, struct unc_error *err)
+{
+	int rc = 0;
+
+	run->counting--;
+	if (how == UNC_STOPS) {
+		rc = unc_run_stop_all(run, err);
+		unc_node_unlock(run->platform);
+	} else if (how == UNC_GIVES_UP) {
+		pthread_mutex_unlock(&run->lock);
+		pthread_mutex_lock(&run->platform->program);
+		pthread_mutex_lock(&run->lock);
+		give_up(run);
+		pthread_mutex_unlock(&run->platform->program);
+	}
+	pthread_mutex_unlock(&run->lock);
+	return rc;
+}
+
+int unc_run_show(struct unc_run *run, bool counts, enum unc_phase phase, unc_operation_fn fn,
+		 void *user, struct unc_error *err)
+{
+	struct unc_batch b;
+	int rc = unc_node_lock(run->platform, UNC_START_PATIENCE, err);
+
+	if (rc < 0)
+		return rc;
+	pthread_mutex_lock(&run->lock);
+	if (run->counting > counts && phase != UNC_PHASE_READ) {
+		pthread_mutex_unlock(&run->lock);
+		unc_node_unlock(run->platform);
+		return 0;
+	}
+	if (!run->counting)
+		unc_run_clear(run);
+	b = unc_run_gather(run, run->counting ? unc_set_is_held : unc_set_begins);
+	rc = unc_sets_show(run, &b, run->counting, phase, fn, user, err);
+	pthread_mutex_unlock(&run->lock);
+	unc_node_unlock(run->platform);
+	return rc;
+}
