@@ -259,6 +259,22 @@ static bool tells_freeze(const struct unc_run *run, const struct unc_clock *c)
 	return first == c;
 }
 
+static void doubt(struct unc_run *run, struct unc_set *set, uint32_t *times)
+{
+	++*times;
+	set->doubted_ns = run->read_ns;
+	run->flawed = true;
+}
+
+/* Nothing tells whether sets count for which a clock speaks. */
+static void doubt_all(struct unc_run *run, const struct unc_clock *c)
+{
+	for (size_t i = 0; i < run->n_sets; i++)
+		if (run->set[i].state == UNC_SET_COUNTS && unc_clock_of(run, &run->set[i]) == c)
+			doubt(run, &run->set[i], &run->set[i].stood);
+	run->compared_ns = 0;
+}
+
 /* A clock that has moved may stand by now. Then what was counted until it was frozen is not all. */
 static void look_again(struct unc_run *run, struct unc_clock *c)
 {
@@ -268,8 +284,13 @@ static void look_again(struct unc_run *run, struct unc_clock *c)
 	if (!is_there(c) || c->bare || !(can_be_frozen(run, unit) || has_control(run, unit)) ||
 	    !tells_freeze(run, c))
 		return;
-	moves = moves_now(run, set_of(c), &c->op, c->value, &told);
-	c->value = c->op.value;
+	for (int tries = 0; tries < 2; tries++) /* once more where it could not be read */
+		if ((moves = moves_now(run, set_of(c), &c->op, c->value, &told)) || !c->op.error)
+			break;
+	if (c->op.error)
+		doubt_all(run, c);
+	else
+		c->value = c->op.value;
 	if (moves || !told)
 		return;
 	if (set_of(c)->by->compare) /* its control may be another's by now */
@@ -286,13 +307,6 @@ static void look_again(struct unc_run *run, struct unc_clock *c)
 		    (set->unit == unit || !others))
 			lose_standing_set(run, set);
 	}
-}
-
-static void doubt(struct unc_run *run, struct unc_set *set, uint32_t *times)
-{
-	++*times;
-	set->doubted_ns = run->read_ns;
-	run->flawed = true;
 }
 
 /* A counter of a set, the one that has counted most, that may be frozen though its unit control does not tell;
@@ -763,6 +777,9 @@ bool unc_clocks_start(struct unc_run *run, bool every)
 		else if (!c->bare && (c->ran || !has_clock(run, c->unit)))
 			(void)try_other(run, c);
 	}
+	for (size_t i = 0; i < run->n_sets; i++)
+		if (run->set[i].alone && run->set[i].state == UNC_SET_COUNTS)
+			run->set[i].alone = !has_moved(run, &run->set[i]);
 	return let_go;
 }
 

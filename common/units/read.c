@@ -193,6 +193,11 @@ static void take(struct unc_run *run, struct unc_set *set, const struct unc_reg_
 			break;
 	}
 	if (moved) {
+		if (set->alone) { /* it has stood for a part of the time */
+			set->stood++;
+			set->doubted_ns = run->read_ns;
+			run->flawed = true;
+		}
 		set->moved_ns = now.ns;
 		set->moved = true;
 		set->alone = false;

@@ -471,6 +471,9 @@ static int registers_stop(struct unc_run *run, const struct unc_batch *all, stru
 	}
 	if (!b->n)
 		return 0;
+	for (size_t i = 0; i < b->n; i++)
+		if (is_left(b->set[i])) /* others were compared just now */
+			registers_compare(run, b->set[i]);
 	unc_entries_settle(run, b);
 	for (size_t i = 0; i < b->n; i++)
 		if (unc_type_restores(t, &t->type[b->set[i]->unit->type]))

@@ -354,8 +354,9 @@ assess()
 		[$truth | split(",")[] | capture("^(?<name>.*)=(?<rate>[0-9.]+)$") | .rate |= tonumber] as $all |
 		. as $runs | [range($runs | length) as $i | $runs[$i] as $run | $all[] | .name as $name | ($run.events[$name]) as $n | (.rate * $run.interval) as $t |
 		 if $n == null then (if $run.invalid[$name] != null then "marked" else "wrong" end)
+		 elif $run.unproven[$name] != null then "marked"
 		 elif $run.share[$name] != null then (if ($n - $t | fabs) <= 6 + 10 * $run.interval + 0.01 * $t then "marked" else "wrong" end)
-		 elif ($run.partial[$name] // $run.unproven[$name]) != null then "marked"
+		 elif $run.partial[$name] != null then "marked"
 		 elif ($n - $t | fabs) <= 2 + 2e-6 * $t then "right"
 		 elif $i + 1 < ($runs | length) and
 		      any($acts[]; . < $run.time and $run.time - . <= 1) then "late" else "wrong" end] |
@@ -424,7 +425,7 @@ for cpu; do
 	events_of "$cpu" >"$dir/events"
 	n_units=$(wc -l <"$dir/units") n_events=$(wc -l <"$dir/events")
 	tried=0 right=0 marked=0 late=0 refused=0 wrong=0 spoilt=0
-	for seed in ${SEEDS:-$(seq 1 10)}; do
+	for seed in ${SEEDS:-$(seq 1 10) 1038 1106 1124 1152 1248}; do # those above 1000 have found faults
 		try "$seed"
 	done
 	: >"$dir/out"
