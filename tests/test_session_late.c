@@ -16,7 +16,7 @@ static struct {
 	pthread_t thread;
 	unsigned looks;
 	unsigned at[2];
-	uint64_t ns;
+	uint64_t ns, each; /* each: at every stamp */
 } slow;
 
 static void slow_now(const struct unc_machine *machine, uint64_t *ns, uint64_t *tsc)
@@ -24,6 +24,8 @@ static void slow_now(const struct unc_machine *machine, uint64_t *ns, uint64_t *
 	bool counts = pthread_equal(pthread_self(), slow.thread);
 
 	slow.looks += counts;
+	if (counts)
+		unc_sim_step(unc_machine_sim(machine), slow.each);
 	if (counts && (slow.looks == slow.at[0] || slow.looks == slow.at[1]))
 		unc_sim_step(unc_machine_sim(machine), slow.ns);
 	slow.own->now(machine, ns, tsc);
@@ -124,6 +126,32 @@ static void test_repeated(void)
 	read_all(s, v);
 	CHECK_NUMBER(slow.looks, looks);
 	CHECK_NUMBER(v[SUM].flags, UNC_VALUE_VALID | UNC_VALUE_FRESH);
+	close_slow(p, s);
+}
+
+/* Reads that are fast have stamps together; of a look that took long each is read again between its own. */
+static void test_together(void)
+{
+	struct unc_platform *p = slow_machine();
+	struct unc_session *s = channels(p);
+	struct unc_value v[ITEMS];
+	unsigned looks[5];
+
+	slow.each = 100;
+	start(s);
+	for (int i = 0; i < 5; i++) {
+		step(p, 100 * ms);
+		delay(i == 1 ? 40 * ms : 0, 2, 0); /* behind all that is read together */
+		read_all(s, v);
+		looks[i] = slow.looks;
+		CHECK_NUMBER(v[SUM].flags, UNC_VALUE_VALID | UNC_VALUE_FRESH);
+		CHECK_NEAR(v[SUM].interval, CHANNELS * rate * (i == 1 ? 0.14 : 0.1), 1e-4);
+	}
+	slow.each = 0;
+	CHECK_NUMBER(looks[1], looks[0] + STAMPS); /* together, then each */
+	CHECK_NUMBER(looks[2], looks[0] + STAMPS - 2);
+	CHECK_NUMBER(looks[3], looks[0]);
+	CHECK_NUMBER(looks[4], looks[0]);
 	close_slow(p, s);
 }
 
@@ -262,6 +290,7 @@ int main(void)
 {
 	static const struct suite_test tests[] = {
 		{"a look that took long is repeated", test_repeated},
+		{"counters that are read together", test_together},
 		{"counters that were not read at once", test_late},
 		{"a start that was not at once", test_late_start},
 		{"what has had no time", test_no_time},

@@ -206,32 +206,41 @@ static void take(struct unc_run *run, struct unc_set *set, const struct unc_reg_
 
 /* ---- all of them */
 
-/* Sets that count now, by their place. Registers in memory are read faster than the clock: of sets that
- * have a few of them one stamp tells as much. */
+/* Whether a set is read between the stamps of the one before: a stamp costs as much as a few fast reads. */
+static bool is_together(const struct unc_run *run, const struct unc_set *set,
+			const struct unc_stamp *last)
+{
+	enum { LOADS = 16, READS = 8 };
+	size_t first = (size_t)(set->counter - run->counter);
+	const struct unc_reg_op *op = &run->op[first];
+	bool loads = op->reg.space == UNC_SPACE_MMIO;
+
+	return last->first + last->n == first && op[-1].reg.space == op->reg.space &&
+	       !set->by->timed && (loads || !run->apart) &&
+	       last->n + set->n <= (loads ? LOADS : READS);
+}
+
+/* Sets that count now, by their place. */
 void unc_run_group(struct unc_run *run)
 {
-	enum { FEW = 16 };
 	struct unc_stamp *last = NULL;
-	const struct unc_reg_op *op;
 
 	run->n_groups = 0;
 	for (size_t i = 0; i < run->n_sets; i++) {
 		const struct unc_set *set = &run->set[i];
-		size_t first = (size_t)(set->counter - run->counter);
 
 		if (set->state != UNC_SET_COUNTS)
 			continue;
-		op = &run->op[first];
-		if (last && last->first + last->n == first && last->n + set->n <= FEW &&
-		    op->reg.space == UNC_SPACE_MMIO && op[-1].reg.space == UNC_SPACE_MMIO &&
-		    !set->by->timed) {
+		if (last && is_together(run, set, last)) {
 			last->n += set->n;
 			continue;
 		}
 		last = &run->group[run->n_groups++];
-		*last = (struct unc_stamp){.first = first, .n = set->n};
+		*last = (struct unc_stamp){.first = (size_t)(set->counter - run->counter),
+					   .n = set->n};
 	}
 	run->regroup = false;
+	run->usual_ns = 0;
 }
 
 /* Reads one set, or a few, after the other, between two stamps each. Whether any failed. */
@@ -286,16 +295,35 @@ static int check_read(const struct unc_run *run, struct unc_error *err)
 	return first ? first->by->fail_read(run, first, unc_set_ops(run, first), err) : 0;
 }
 
+/* Sets are read together while that is fast (where no time passes nobody knows); what took long is read again, each
+ * between stamps of its own. */
+static bool read_all(struct unc_run *run)
+{
+	const uint64_t fast = 1000; /* ns, for a counter */
+	bool failed;
+
+	if (run->regroup)
+		unc_run_group(run);
+	failed = run_reads(run);
+	if (is_wide(run)) {
+		if (!run->apart) {
+			run->apart = true;
+			unc_run_group(run);
+		}
+		failed = run_reads(run);
+	} else if (run->apart && run->read_width && run->read_width <= fast * run->n_counters) {
+		run->apart = false;
+		run->regroup = true;
+	}
+	return failed;
+}
+
 int unc_run_look(struct unc_run *run, struct unc_error *err)
 {
 	bool failed;
 
 	run->before_ns = run->read_ns;
-	if (run->regroup)
-		unc_run_group(run);
-	failed = run_reads(run);
-	if (is_wide(run))
-		failed = run_reads(run);
+	failed = read_all(run);
 	for (size_t i = 0; i < run->n_groups; i++) {
 		const struct unc_stamp *g = &run->group[i];
 		const struct unc_look now = {g->ns, g[1].ns - g->ns};

@@ -379,6 +379,7 @@ void unc_run_clear(struct unc_run *run)
 		run->clock[i].set.state = UNC_SET_OFF;
 	memset(run->passed, 0, run->n_passes * sizeof(*run->passed));
 	run->flawed = run->programs = run->changed = false;
+	run->apart = true;
 	run->pass = 0;
 	run->look_ns = UINT64_MAX;
 	run->usual_ns = run->read_ns = run->before_ns = run->read_width = 0;

@@ -188,6 +188,7 @@ struct unc_run {
 	} * group; /* behind the last: when it ended */
 	size_t n_groups;
 	bool regroup;            /* sets have come or gone */
+	bool apart;              /* each set is read between stamps of its own */
 	bool rebase;             /* the next look is where a pass begins */
 	bool flawed;             /* one was lost, not read, doubted, or others had its counters */
 	bool programs;           /* registers were programmed: others have to know */
