@@ -256,7 +256,7 @@ static void leave_group(struct unc_backend *backend, struct unc_perf_group *grou
 	while (*at != group)
 		at = &(*at)->next;
 	*at = group->next;
-	unc_perf_group_close(group);
+	unc_perf_group_close(group, backend->broker);
 }
 
 int unc_backend_join(struct unc_backend *backend, unsigned way,
@@ -355,7 +355,7 @@ static void kernel_close(struct unc_backend *backend)
 	/* In a forked process: its owner's. */
 	for (struct unc_perf_group *next; backend->first; backend->first = next) {
 		next = backend->first->next;
-		unc_perf_group_close(backend->first);
+		unc_perf_group_close(backend->first, NULL);
 	}
 	unc_broker_free(backend->broker);
 	pthread_mutex_destroy(&backend->lock);

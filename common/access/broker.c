@@ -2,6 +2,7 @@
 #include "access/broker.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -59,6 +60,26 @@ const char *unc_broker_told(const struct unc_broker *b)
 
 /* ---- the connection */
 
+/* Whether this process has the user namespace of the machine, or one in which its root has a name. */
+static bool knows_root(void)
+{
+	FILE *f = fopen("/proc/self/uid_map", "re");
+	unsigned long inside, outside = 1, n;
+	bool knows = !f;
+
+	while (f && !knows && fscanf(f, "%lu %lu %lu", &inside, &outside, &n) == 3)
+		knows = outside == 0;
+	if (f)
+		fclose(f);
+	return knows;
+}
+
+/* In a container of a user who is not root, root is nobody. */
+static bool is_root(uid_t uid)
+{
+	return uid == 0 || (uid == UNC_WIRE_NOBODY && !knows_root());
+}
+
 /* Another one's socket could pass anything: it and its folder have to be root's alone. */
 static int check_owner(const struct sockaddr_un *at, struct unc_error *err)
 {
@@ -72,8 +93,8 @@ static int check_owner(const struct sockaddr_un *at, struct unc_error *err)
 				errno == ENOENT || errno == ENOTDIR ? UNC_ERR_NOT_FOUND
 								    : UNC_ERR_PERMISSION,
 				"the broker's socket %s: %s", at->sun_path, strerror(errno));
-	if (!S_ISSOCK(st.st_mode) || st.st_uid != 0 || lstat(folder, &st) < 0 || st.st_uid != 0 ||
-	    st.st_mode & (S_IWGRP | S_IWOTH))
+	if (!S_ISSOCK(st.st_mode) || !is_root(st.st_uid) || lstat(folder, &st) < 0 ||
+	    !is_root(st.st_uid) || st.st_mode & (S_IWGRP | S_IWOTH))
 		return unc_fail(err, UNC_ERR_DENIED,
 				"%s is not the socket of root in a folder that root alone may "
 				"write: nothing of it is trusted",
@@ -86,7 +107,7 @@ static int check_peer(int fd, const char *path, struct unc_error *err)
 	struct ucred who;
 	socklen_t size = sizeof(who);
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.uid == 0)
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && is_root(who.uid))
 		return 0;
 	return unc_fail(err, UNC_ERR_DENIED, "%s is served by user %u, not by root", path,
 			(unsigned)who.uid);
@@ -126,12 +147,14 @@ static int call(struct unc_broker *b, struct unc_error *err)
 	if (connect(b->fd, (const struct sockaddr *)&at, sizeof(at)) < 0) {
 		int error = errno;
 
-		rc = error == EAGAIN
-			     ? fail_answer(b, error, err)
-			     : unc_fail(err,
-					error == ECONNREFUSED ? UNC_ERR_NOT_FOUND
-					: error == EACCES     ? UNC_ERR_PERMISSION
-							      : UNC_ERR_IO,
+		rc = error == EAGAIN ? fail_answer(b, error, err)
+		     : error == ECONNREFUSED
+			     ? unc_fail(err, UNC_ERR_IO,
+					"nobody listens on the broker's socket %s: its "
+					"administrator starts it again "
+					"(systemctl restart uncored.socket)",
+					at.sun_path)
+			     : unc_fail(err, error == EACCES ? UNC_ERR_PERMISSION : UNC_ERR_IO,
 					"the broker's socket %s: %s%s", at.sun_path,
 					strerror(error),
 					error == EACCES ? ": you are not in its group" : "");
@@ -291,24 +314,45 @@ int unc_broker_asks(struct unc_broker *b, const char *pmu, struct unc_error *err
 	return rc;
 }
 
-int unc_broker_open(struct unc_broker *b, const struct unc_kernel_place *place,
-		    const struct unc_kernel_event *events, size_t n, bool dead, int *fd,
-		    struct unc_error *err)
+/* A request about one set, of which there is room for n events. */
+static struct unc_wire_request request_of(uint16_t kind, const struct unc_kernel_place *place,
+					  const struct unc_kernel_event *events, size_t n)
 {
-	struct unc_wire_request r = {.head = {.kind = UNC_WIRE_OPEN, .n = 1}};
-	struct unc_wire_answer answer;
+	struct unc_wire_request r = {.head = {.kind = kind, .n = 1}};
 	struct unc_wire_set *set = &r.set[0];
 
-	if (n > UNC_WIRE_EVENTS)
-		return unc_fail(err, UNC_ERR_CONFLICT, "%zu events are more than the broker opens",
-				n);
 	_Static_assert(sizeof(set->pmu) == sizeof(place->pmu), "names");
 	memcpy(set->pmu, place->pmu, sizeof(set->pmu));
 	set->cpu = place->cpu;
 	set->n = (uint32_t)n;
-	set->dead = dead;
 	memcpy(set->event, events, n * sizeof(*events));
+	return r;
+}
+
+int unc_broker_open(struct unc_broker *b, const struct unc_kernel_place *place,
+		    const struct unc_kernel_event *events, size_t n, bool dead, int *fd,
+		    struct unc_error *err)
+{
+	struct unc_wire_request r;
+	struct unc_wire_answer answer;
+
+	if (n > UNC_WIRE_EVENTS)
+		return unc_fail(err, UNC_ERR_CONFLICT, "%zu events are more than the broker opens",
+				n);
+	r = request_of(UNC_WIRE_OPEN, place, events, n);
+	r.set[0].dead = dead;
 	return ask(b, &r, 1, &answer, fd, n, err);
+}
+
+void unc_broker_close(struct unc_broker *b, const struct unc_kernel_place *place,
+		      const struct unc_kernel_event *events, size_t n)
+{
+	struct unc_wire_request r = request_of(UNC_WIRE_CLOSE, place, events, n);
+	struct unc_wire_answer answer;
+
+	/* What ends with its connection is given back already. */
+	if (b->fd >= 0 && !b->silent)
+		(void)ask(b, &r, 1, &answer, NULL, 0, NULL);
 }
 
 int unc_broker_list(struct unc_broker *b, uint32_t first, struct unc_wire_answer *out,

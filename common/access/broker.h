@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The broker of the node as seen from a process that has not the right to open events (host/wire.h): a
- * connection, made when it is first needed, that stays as long as what was had over it is used. Its
+ * connection, made when it is first needed, that stays. Its
  * functions are called under one lock.
  */
 #ifndef UNC_ACCESS_BROKER_H
@@ -25,6 +25,9 @@ const char *unc_broker_told(const struct unc_broker *);
 int unc_broker_open(struct unc_broker *, const struct unc_kernel_place *,
 		    const struct unc_kernel_event *, size_t n, bool dead, int *fd,
 		    struct unc_error *err);
+/* Gives back what was opened, of which every descriptor is closed: once for each time. */
+void unc_broker_close(struct unc_broker *, const struct unc_kernel_place *,
+		      const struct unc_kernel_event *, size_t n);
 /* Asks who has what, from the row `first` on. */
 int unc_broker_list(struct unc_broker *, uint32_t first, struct unc_wire_answer *out,
 		    struct unc_error *err);

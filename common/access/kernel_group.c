@@ -227,6 +227,8 @@ static int take_passed(struct unc_perf_group *group, struct unc_broker *broker,
 			close_events(group, group->n);
 	}
 	if (error)
+		unc_broker_close(broker, &group->place, group->event, group->n);
+	if (error)
 		return unc_fail(err, UNC_ERR_IO, "what the broker opened on %s does not count: %s",
 				group->place.pmu, strerror(error));
 	return 0;
@@ -314,9 +316,11 @@ int unc_perf_group_open(struct unc_machine *machine, struct unc_broker *broker,
 	return 0;
 }
 
-void unc_perf_group_close(struct unc_perf_group *group)
+void unc_perf_group_close(struct unc_perf_group *group, struct unc_broker *broker)
 {
 	close_events(group, group->n);
+	if (broker)
+		unc_broker_close(broker, &group->place, group->event, group->n);
 	free_group(group);
 }
 

@@ -42,7 +42,8 @@ struct unc_perf_group {
 int unc_perf_group_open(struct unc_machine *, struct unc_broker *, struct unc_perf_group *next,
 			const struct unc_kernel_place *, const struct unc_kernel_event *, size_t n,
 			struct unc_perf_group **out, struct unc_error *err);
-void unc_perf_group_close(struct unc_perf_group *);
+/* broker: to whom they are given back; NULL: to nobody. */
+void unc_perf_group_close(struct unc_perf_group *, struct unc_broker *broker);
 /* Which of its events this is; n: none. */
 size_t unc_perf_group_find(const struct unc_perf_group *, const struct unc_kernel_event *);
 /* Whether it counts, at this place, all of these. */

@@ -12,7 +12,10 @@
 #include "host/wire.h"
 #include "tables/table.h"
 
-enum { MAX_CONNECTIONS = 1024, MAX_GRANTS = 4096, MAX_LEASES = 32768, MAX_USERS = 256 };
+enum { MAX_CONNECTIONS = 4096, MAX_GRANTS = 4096, MAX_LEASES = 131072, MAX_USERS = 256 };
+/* Of each table a user has one part in so many at most, and the last part in so many is root's: nobody stops
+ * another. */
+enum { SHARE = 4, ROOTS = 8 };
 
 /* ---- policy.c: what the site allows */
 
@@ -26,15 +29,14 @@ struct word {
 };
 
 struct policy {
-	bool all[MAX_TYPES]; /* each event of these unit types; of others: */
-	struct word word[MAX_WORDS];
+	bool all[MAX_TYPES]; /* each event of these unit types without a filter, and beside it */
+	struct word
+		word[MAX_WORDS]; /* those of groups, and of `all` that the tables put a filter to */
 	size_t n_words;
-	struct word fixed[MAX_WORDS]; /* those of `all` whose filters have a value in the tables */
-	size_t n_fixed;
-	gid_t group[MAX_GROUPS];                     /* who may connect */
-	unsigned n_groups;                           /* 0: whoever the socket lets in */
-	uint32_t descriptors, connections, requests; /* of a user; the latter in a second */
-	bool alone;
+	gid_t group[MAX_GROUPS]; /* who may connect */
+	unsigned n_groups;       /* 0: whoever the socket lets in */
+	/* Of a user: the third in a second; the last on a unit, that do not count together. */
+	uint32_t descriptors, connections, requests, sets;
 	char told[256]; /* "MEM, LINK, PCIE on imc, upi": for people */
 };
 
@@ -60,28 +62,36 @@ struct grant {
 	bool retired; /* its holder says that it is dead: nobody gets it any more, nothing is open */
 	uid_t uid;
 	pid_t pid;
-	unsigned leases;
+	uint64_t opened; /* ns */
+	unsigned leases; /* connections that have it */
 	struct unc_wire_set set;
 	int fd[UNC_WIRE_EVENTS];
 };
 
 struct lease {
 	uint16_t connection, grant;
+	unsigned times; /* that it was asked for over the connection, and not given back */
 };
 
 /* All that counts against a user's limits. */
 struct user {
 	uid_t uid;
 	bool used;
-	unsigned connections, descriptors;
+	unsigned connections, grants, leases, descriptors;
 	double tokens;
 	uint64_t seen; /* ns: when the tokens were those */
+	/* What the next line of the log tells, and when the last one was written. */
+	unsigned given, refused;
+	uint64_t logged;
+	pid_t pid;
+	char last[256];
 };
 
 struct connection {
 	int fd; /* -1: none */
 	uid_t uid;
 	pid_t pid;
+	unsigned untaken;    /* descriptors of its last answer, if that was not taken yet */
 	uint64_t not_before; /* ns: when it is heard again */
 };
 
@@ -94,9 +104,10 @@ struct broker {
 	int64_t since; /* seconds since 1970 */
 	unsigned most; /* descriptors that it may keep for others */
 	unsigned kept;
-	uint64_t clock;    /* ns, at this turn of its loop */
-	unsigned n_logged; /* lines of grants in this second */
-	uint64_t logged;
+	uint64_t clock; /* ns, at this turn of its loop */
+	struct unc_error
+		unable; /* why nobody is served: its policy, or it may open nothing itself */
+	unsigned n_connections;
 	size_t n_leases, n_grants; /* what follows in use is below */
 	struct connection connection[MAX_CONNECTIONS];
 	struct user user[MAX_USERS];
@@ -107,10 +118,23 @@ struct broker {
 /* All descriptors of a request for a connection: *n of them into fd. All or nothing. */
 int grants_open(struct broker *, unsigned connection, const struct unc_wire_request *, int *fd,
 		size_t *n, struct unc_error *err);
-/* What a connection had is given back. */
+/* Sets that a connection had are given back. UNC_ERR_NOT_FOUND: it has not one of them. */
+int grants_close(struct broker *, unsigned connection, const struct unc_wire_request *,
+		 struct unc_error *err);
+/* All that it had. */
 void grants_end(struct broker *, unsigned connection);
+/* Whether a user may have one more of something, of which he has `mine`, and all have `all` of `most`. */
+bool grants_may(uid_t uid, size_t mine, size_t all, size_t most);
 /* NULL: there are too many users. */
 struct user *grants_user(struct broker *, uid_t uid);
+
+/* ---- audit.c: a line a user and minute */
+
+/* What a user was given, or why he was refused. */
+void audit_given(struct broker *, const struct grant *);
+void audit_refused(struct broker *, uid_t uid, pid_t pid, const char *why);
+/* Writes lines that are due, or all; ns until the next is: UINT64_MAX: none will be. */
+uint64_t audit_write(struct broker *, bool all);
 
 /* ---- serve.c: those who are connected */
 
@@ -121,6 +145,9 @@ void serve_request(struct broker *, unsigned connection);
 void serve_close(struct broker *, unsigned connection);
 
 /* ---- uncored.c */
+
+/* Whether it may open events itself: in `unable`, with what is missing. */
+void broker_try_right(struct broker *);
 
 /* A line for the journal; priority as in syslog(3): 3 error, 4 warning, 6 information. */
 void broker_log(int priority, const char *format, ...) __attribute__((format(printf, 2, 3)));

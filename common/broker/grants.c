@@ -16,19 +16,25 @@ struct user *grants_user(struct broker *b, uid_t uid)
 	const uint64_t second = 1000000000;
 	struct user *free_one = NULL;
 
-	for (unsigned i = 0; i < MAX_USERS; i++) {
+	for (unsigned i = uid ? 1 : 0; i < MAX_USERS; i++) { /* the first is root */
 		struct user *u = &b->user[i];
 
 		if (u->used && u->uid == uid)
 			return u;
 		/* Who comes again at once has not earned new requests by going. */
-		if (!u->used || (!u->connections && !u->descriptors && b->clock - u->seen > second))
+		if (!free_one && (!u->used || (!u->connections && !u->descriptors && !u->given &&
+					       !u->refused && b->clock - u->seen > second)))
 			free_one = u;
 	}
 	if (free_one)
 		*free_one = (struct user){
 			.uid = uid, .used = true, .tokens = b->policy.requests, .seen = b->clock};
 	return free_one;
+}
+
+bool grants_may(uid_t uid, size_t mine, size_t all, size_t most)
+{
+	return uid ? mine < most / SHARE && all < most - most / ROOTS : all < most;
 }
 
 /* ---- opening */
@@ -131,48 +137,31 @@ static int check_set(struct broker *b, uid_t uid, const struct unc_wire_set *set
 	return rc;
 }
 
-static void log_grant(struct broker *b, const struct grant *g)
-{
-	const uint64_t second = 1000000000;
-	enum { LINES = 20 };
-
-	if (b->clock - b->logged >= second) {
-		if (b->n_logged > LINES)
-			broker_log(6, "%u more grants", b->n_logged - LINES);
-		b->logged = b->clock;
-		b->n_logged = 0;
-	}
-	for (uint32_t i = 0; i < g->set.n; i++)
-		if (++b->n_logged <= LINES)
-			broker_log(6,
-				   "grant uid=%u pid=%d cpu=%u event=%s/config=0x%" PRIx64
-				   ",config1=0x%" PRIx64 ",config2=0x%" PRIx64 "/",
-				   (unsigned)g->uid, (int)g->pid, g->set.cpu, g->set.pmu,
-				   g->set.event[i].config, g->set.event[i].config1,
-				   g->set.event[i].config2);
-}
-
 /* ---- grants and their leases */
 
-/* The copies are closed; who was given some keeps them. */
+/* The copies are closed; who was given some keeps them, stopped. */
 static void retire(struct broker *b, struct grant *g)
 {
 	if (g->retired)
 		return;
+	ioctl(g->fd[0], PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
 	close_events(g, g->set.n);
 	b->kept -= g->set.n;
 	g->retired = true;
 }
 
-static void drop_lease(struct broker *b, size_t i)
+static void drop_lease(struct broker *b, struct lease *lease)
 {
-	struct grant *g = &b->grant[b->lease[i].grant];
+	struct grant *g = &b->grant[lease->grant];
+	struct user *u = grants_user(b, g->uid);
 
-	b->lease[i] = b->lease[--b->n_leases];
+	*lease = b->lease[--b->n_leases];
+	u->leases--;
 	if (--g->leases)
 		return;
 	retire(b, g);
-	grants_user(b, g->uid)->descriptors -= g->set.n;
+	u->descriptors -= g->set.n;
+	u->grants--;
 	g->used = false;
 	while (b->n_grants > 0 && !b->grant[b->n_grants - 1].used)
 		b->n_grants--;
@@ -182,15 +171,15 @@ void grants_end(struct broker *b, unsigned connection)
 {
 	for (size_t i = b->n_leases; i-- > 0;)
 		if (b->lease[i].connection == connection)
-			drop_lease(b, i);
+			drop_lease(b, &b->lease[i]);
 }
 
-static bool has_lease(const struct broker *b, unsigned connection, size_t grant)
+static struct lease *lease_of(struct broker *b, unsigned connection, size_t grant)
 {
 	for (size_t i = 0; i < b->n_leases; i++)
 		if (b->lease[i].connection == connection && b->lease[i].grant == grant)
-			return true;
-	return false;
+			return &b->lease[i];
+	return NULL;
 }
 
 static bool same_set(const struct unc_wire_set *a, const struct unc_wire_set *b)
@@ -215,29 +204,71 @@ static size_t find_grant(const struct broker *b, uid_t uid, const struct unc_wir
 	return free_one < b->n_grants ? free_one : b->n_grants;
 }
 
-static int new_grant(struct broker *b, struct grant *g, const struct connection *c,
-		     const struct unc_wire_set *set, uint32_t pmu, uint16_t type,
-		     struct unc_error *err)
+/* In how many turns a user's sets count on a unit, this one among them, if each finds the first that has room. */
+static unsigned turns_of(const struct broker *b, uid_t uid, const struct unc_wire_set *set,
+			 const struct unc_tbl_type *type)
 {
-	struct user *u = grants_user(b, c->uid);
-	int rc;
+	unsigned used[MAX_GRANTS / SHARE] = {set->n}, turns = 1;
+	const unsigned counters = type->n_counters + type->counters.n;
 
+	for (size_t i = 0; i < b->n_grants && type->n_counters; i++) {
+		const struct grant *g = &b->grant[i];
+		unsigned at = 0;
+
+		if (!g->used || g->retired || g->uid != uid || g->set.cpu != set->cpu ||
+		    strcmp(g->set.pmu, set->pmu) != 0)
+			continue;
+		while (at < turns && used[at] + g->set.n > counters)
+			at++;
+		turns += at == turns;
+		used[at] += g->set.n;
+	}
+	return turns;
+}
+
+static int check_limits(struct broker *b, const struct connection *c, const struct user *u,
+			const struct unc_wire_set *set, uint16_t type, struct unc_error *err)
+{
 	if (u->descriptors + set->n > b->policy.descriptors)
 		return unc_fail(
 			err, UNC_ERR_BUSY,
 			"%u more descriptors are more than the %u that a user may have here; "
 			"%u are in use",
 			set->n, b->policy.descriptors, u->descriptors);
-	if (b->kept + set->n > b->most)
+	if (b->kept + set->n > (c->uid ? b->most - b->most / ROOTS : b->most))
 		return unc_fail(err, UNC_ERR_BUSY, "the broker has no descriptors left");
-	*g = (struct grant){.uid = c->uid, .pid = c->pid, .set = *set};
+	if (!grants_may(c->uid, u->grants, b->n_grants, MAX_GRANTS))
+		return unc_fail(err, UNC_ERR_BUSY,
+				"you have %u sets of events, or all users %zu: the broker "
+				"has room for no more",
+				u->grants, b->n_grants);
+	if (c->uid && turns_of(b, c->uid, set, &b->table.type[type]) > b->policy.sets)
+		return unc_fail(err, UNC_ERR_BUSY,
+				"cpu %u: you have other sets of events open there that do not "
+				"count together "
+				"with these; a user may have %u that take turns",
+				set->cpu, b->policy.sets);
+	return 0;
+}
+
+static int new_grant(struct broker *b, struct grant *g, const struct connection *c,
+		     const struct unc_wire_set *set, uint32_t pmu, uint16_t type,
+		     struct unc_error *err)
+{
+	struct user *u = grants_user(b, c->uid);
+	int rc = check_limits(b, c, u, set, type, err);
+
+	if (rc < 0)
+		return rc;
+	*g = (struct grant){.uid = c->uid, .pid = c->pid, .opened = b->clock, .set = *set};
 	if ((rc = open_events(b, g, pmu, type, err)) < 0)
 		return rc;
 	g->used = true;
 	b->n_grants += (size_t)(g - b->grant) == b->n_grants;
 	u->descriptors += set->n;
+	u->grants++;
 	b->kept += set->n;
-	log_grant(b, g);
+	audit_given(b, g);
 	return 0;
 }
 
@@ -245,46 +276,79 @@ static int open_set(struct broker *b, unsigned connection, const struct unc_wire
 		    size_t *n, struct unc_error *err)
 {
 	const struct connection *c = &b->connection[connection];
+	struct user *u = grants_user(b, c->uid);
 	uint16_t type = 0;
 	uint32_t pmu;
 	int rc = check_set(b, c->uid, set, &pmu, &type, err);
 	size_t at = find_grant(b, c->uid, set);
-	bool has = rc == 0 && at < MAX_GRANTS && b->grant[at].used && has_lease(b, connection, at);
+	struct lease *lease = rc == 0 && at < b->n_grants ? lease_of(b, connection, at) : NULL;
 
 	if (rc < 0)
 		return rc;
-	if (has && set->dead) { /* its lease stays, and counts, until the connection ends */
+	if (lease && set->dead) { /* nobody gets it any more; who has it keeps it */
 		retire(b, &b->grant[at]);
+		drop_lease(b, lease);
+		lease = NULL;
 		at = find_grant(b, c->uid, set);
-		has = false;
 	}
-	if (at == MAX_GRANTS || b->n_leases == MAX_LEASES)
-		return unc_fail(err, UNC_ERR_BUSY, "the broker has too many users");
+	if (at == MAX_GRANTS || (!lease && !grants_may(c->uid, u->leases, b->n_leases, MAX_LEASES)))
+		return unc_fail(err, UNC_ERR_BUSY,
+				"you have %u shares of sets of events, or all users %zu: "
+				"the broker has room for no more",
+				u->leases, b->n_leases);
 	struct grant *g = &b->grant[at];
 
 	if (!g->used && (rc = new_grant(b, g, c, set, pmu, type, err)) < 0)
 		return rc;
-	if (!has) {
-		b->lease[b->n_leases++] = (struct lease){(uint16_t)connection, (uint16_t)at};
+	if (!lease) {
+		lease = &b->lease[b->n_leases++];
+		*lease = (struct lease){(uint16_t)connection, (uint16_t)at, 0};
 		g->leases++;
+		u->leases++;
 	}
+	lease->times++;
 	memcpy(fd + *n, g->fd, set->n * sizeof(*fd));
 	*n += set->n;
 	return 0;
 }
 
+/* Gives back the first so many sets of a request. */
+static int close_sets(struct broker *b, unsigned connection, const struct unc_wire_request *r,
+		      uint32_t n, struct unc_error *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		size_t at = find_grant(b, b->connection[connection].uid, &r->set[i]);
+		struct lease *lease = at < b->n_grants ? lease_of(b, connection, at) : NULL;
+
+		if (!lease)
+			rc = unc_fail(err, UNC_ERR_NOT_FOUND, "%s: you have no such events",
+				      r->set[i].pmu);
+		else if (--lease->times == 0)
+			drop_lease(b, lease);
+	}
+	return rc;
+}
+
+int grants_close(struct broker *b, unsigned connection, const struct unc_wire_request *r,
+		 struct unc_error *err)
+{
+	return close_sets(b, connection, r, r->head.n, err);
+}
+
 int grants_open(struct broker *b, unsigned connection, const struct unc_wire_request *r, int *fd,
 		size_t *n, struct unc_error *err)
 {
-	size_t leases = b->n_leases;
+	uint32_t i = 0;
 	int rc = 0;
 
-	for (uint32_t i = *n = 0; i < r->head.n && rc == 0; i++) {
+	for (*n = 0; i < r->head.n && rc == 0; i++) {
 		rc = open_set(b, connection, &r->set[i], fd, n, err);
 		if (rc < 0)
 			unc_error_prefix(err, "%s", r->set[i].pmu);
 	}
-	while (rc < 0 && b->n_leases > leases)
-		drop_lease(b, b->n_leases - 1);
+	if (rc < 0)
+		(void)close_sets(b, connection, r, i - 1, NULL);
 	return rc;
 }

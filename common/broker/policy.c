@@ -17,15 +17,14 @@
 enum { ALLOW, CONNECT, LIMIT };
 static const struct unc_section_rule rules[] = {
 	[ALLOW] = {"allow", false, {{"groups"}, {"units", true}}},
-	[CONNECT] = {"connect", false, {{"groups"}, {"alone"}}},
-	[LIMIT] = {"limit", false, {{"descriptors"}, {"connections"}, {"requests"}}},
+	[CONNECT] = {"connect", false, {{"groups"}}},
+	[LIMIT] = {"limit", false, {{"descriptors"}, {"connections"}, {"requests"}, {"sets"}}},
 	{0},
 };
 static const struct unc_section_old old_lines[] = {
 	{"allow", "[allow], groups = GROUP,.., units = TYPE,.."},
 	{"connect", "[connect], groups = NAME,.."},
 	{"limit", "[limit], descriptors = N, connections = N, requests = N"},
-	{"alone", "[connect], alone = yes"},
 	{0},
 };
 
@@ -45,43 +44,44 @@ struct reading {
 
 /* ---- events of the tables */
 
-static int add_word(struct word *words, size_t *n, const struct word *w, struct unc_error *err)
+/* Whether an event is one of the words, but for these bits. */
+static bool is_among(const struct policy *p, uint16_t type, unsigned pmu,
+		     const struct unc_kernel_event *e, uint64_t ignored)
 {
-	for (size_t i = 0; i < *n; i++)
-		if (words[i].type == w->type && words[i].pmu == w->pmu &&
-		    memcmp(&words[i].event, &w->event, sizeof(w->event)) == 0)
-			return 0;
-	if (*n == MAX_WORDS)
-		return unc_fail(err, UNC_ERR_TABLE, "more than %d events", MAX_WORDS);
-	words[(*n)++] = *w;
-	return 0;
+	for (const struct word *w = p->word; w < p->word + p->n_words; w++)
+		if (w->type == type && w->pmu == pmu &&
+		    !((w->event.config ^ e->config) & ~ignored) && w->event.config1 == e->config1 &&
+		    w->event.config2 == e->config2)
+			return true;
+	return false;
 }
 
-/* An event on each socket, if the kernel's driver has it. fixed: only with filters, or of a counter
- * that counts one thing. */
-static int add_spec(struct reading *r, const struct unc_spec *spec, bool fixed,
+/* An event on each socket, if the kernel's driver has it. filtered: only with a value in filters, or of a counter that
+ * counts one thing. */
+static int add_spec(struct reading *r, const struct unc_spec *spec, bool filtered,
 		    struct unc_error *err)
 {
 	struct unc_kernel_code k;
 	struct unc_code code;
-	int rc = 0;
 
-	for (int socket = 0; socket < r->sockets && rc == 0; socket++) {
+	for (int socket = 0; socket < r->sockets; socket++) {
 		if (unc_spec_encode(r->t, spec, socket, r->sockets, &code, NULL) < 0 ||
-		    unc_kernel_encode(r->t, &code, &k, NULL) < 0)
+		    unc_kernel_encode(r->t, &code, &k, NULL) < 0 ||
+		    (filtered && !k.config1 && !k.config2 && code.counter == UNC_NONE))
 			continue;
-		struct word w = {spec->type, k.pmu, {k.config, k.config1, k.config2}};
+		const struct unc_kernel_event e = {k.config, k.config1, k.config2};
 
-		if (!fixed)
-			rc = add_word(r->out->word, &r->out->n_words, &w, err);
-		else if (k.config1 || k.config2 || code.counter != UNC_NONE)
-			rc = add_word(r->out->fixed, &r->out->n_fixed, &w, err);
+		if (is_among(r->out, spec->type, k.pmu, &e, 0))
+			continue;
+		if (r->out->n_words == MAX_WORDS)
+			return unc_fail(err, UNC_ERR_TABLE, "more than %d events", MAX_WORDS);
+		r->out->word[r->out->n_words++] = (struct word){spec->type, k.pmu, e};
 	}
-	return rc;
+	return 0;
 }
 
 /* The events of a metric that are of these types. */
-static int add_metric(struct reading *r, unsigned metric, const bool *types, bool fixed,
+static int add_metric(struct reading *r, unsigned metric, const bool *types, bool filtered,
 		      struct unc_error *err)
 {
 	struct unc_expr *formula;
@@ -93,7 +93,7 @@ static int add_metric(struct reading *r, unsigned metric, const bool *types, boo
 	for (size_t i = 0; i < unc_expr_refs(formula) && rc == 0; i++)
 		if (unc_spec_parse(r->t, unc_expr_ref(formula, i)->event, &spec, NULL) == 0 &&
 		    types[spec.type])
-			rc = add_spec(r, &spec, fixed, err);
+			rc = add_spec(r, &spec, filtered, err);
 	unc_expr_free(formula);
 	return rc;
 }
@@ -101,23 +101,21 @@ static int add_metric(struct reading *r, unsigned metric, const bool *types, boo
 static int add_group(struct reading *r, const struct unc_tbl_group *g, const bool *types,
 		     struct unc_error *err)
 {
+	struct unc_name name;
 	int rc = 0;
 
-	for (uint32_t i = g->items.first; i < g->items.first + g->items.n && rc == 0; i++) {
-		struct unc_name name;
-
+	for (uint32_t i = g->items.first; i < g->items.first + g->items.n && rc == 0; i++)
 		if (unc_name_parse(r->t, unc_tbl_str(r->t, r->t->group_item[i].text), &name, NULL))
 			continue;
-		if (name.metric >= 0)
+		else if (name.metric >= 0)
 			rc = add_metric(r, (unsigned)name.metric, types, false, err);
 		else if (types[name.spec.type])
 			rc = add_spec(r, &name.spec, false, err);
-	}
 	return rc;
 }
 
 /* What the tables themselves put into filters: of each event, with each umask, and of metrics. */
-static int add_fixed(struct reading *r, const bool *types, struct unc_error *err)
+static int add_filtered(struct reading *r, const bool *types, struct unc_error *err)
 {
 	const struct unc_table *t = r->t;
 	int rc = 0;
@@ -127,12 +125,9 @@ static int add_fixed(struct reading *r, const bool *types, struct unc_error *err
 		struct unc_spec spec = {
 			.type = e->type, .event = (uint16_t)i, .index = -1, .socket = -1};
 
-		if (!types[e->type])
-			continue;
-		rc = add_spec(r, &spec, true, err);
-		spec.n_umasks = 1;
-		for (uint32_t u = 0; u < e->umasks.n && rc == 0; u++) {
-			spec.umask[0] = (uint16_t)(e->umasks.first + u);
+		for (uint32_t u = 0; u <= e->umasks.n && types[e->type] && rc == 0; u++) {
+			spec.n_umasks = u > 0;
+			spec.umask[0] = (uint16_t)(e->umasks.first + u - 1);
 			rc = add_spec(r, &spec, true, err);
 		}
 	}
@@ -201,7 +196,7 @@ static int allow(struct reading *r, struct unc_sections *f, struct unc_error *er
 		r->out->all[i] |= types[i];
 	unc_put(&r->told, "%s%s%s%s", r->told.n ? "; " : "", groups ? groups : "all events", " on ",
 		units);
-	return rc < 0 || groups ? rc : add_fixed(r, types, err);
+	return rc < 0 || groups ? rc : add_filtered(r, types, err);
 }
 
 static int connect_groups(struct reading *r, const char *list, struct unc_error *err)
@@ -226,8 +221,9 @@ static int read_limits(struct unc_sections *f, struct policy *p, struct unc_erro
 		const char *key;
 		uint32_t most, *out;
 	} limits[] = {{"descriptors", 65536, &p->descriptors},
-		      {"connections", MAX_CONNECTIONS, &p->connections},
-		      {"requests", 1000000, &p->requests}};
+		      {"connections", MAX_CONNECTIONS / SHARE, &p->connections},
+		      {"requests", 1000000, &p->requests},
+		      {"sets", 64, &p->sets}};
 	uint64_t value;
 
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
@@ -245,19 +241,13 @@ static int read_limits(struct unc_sections *f, struct policy *p, struct unc_erro
 
 static int read_section(struct reading *r, struct unc_sections *f, struct unc_error *err)
 {
-	const char *groups = unc_section_value(f, "groups"), *alone;
+	const char *groups = unc_section_value(f, "groups");
 
 	if (f->rule == &rules[ALLOW])
 		return allow(r, f, err);
 	if (f->rule == &rules[LIMIT])
 		return read_limits(f, r->out, err);
-	if (groups && connect_groups(r, groups, err) < 0)
-		return UNC_ERR_TABLE;
-	if ((alone = unc_section_value(f, "alone")) && strcmp(alone, "yes") != 0)
-		return unc_fail(err, UNC_ERR_TABLE,
-				"alone = %.40s is not yes; without the line it is no", alone);
-	r->out->alone |= alone != NULL;
-	return 0;
+	return connect_groups(r, groups, err);
 }
 
 static int read_text(struct reading *r, const char *path, char *text, struct unc_error *err)
@@ -283,7 +273,10 @@ int policy_read(const char *path, const struct unc_table *t, int sockets, struct
 	char text[sizeof(defaults)], *file;
 	int rc;
 
-	read = (struct policy){.descriptors = 2048, .connections = 256, .requests = 2000};
+	read = (struct policy){.descriptors = 2048,
+			       .connections = MAX_CONNECTIONS / SHARE,
+			       .requests = 2000,
+			       .sets = 2};
 	r.told = UNC_BUF(read.told);
 	rc = unc_trust_read(path, O_NOFOLLOW, true, &file, err);
 	if (rc == 0) {
@@ -302,17 +295,6 @@ int policy_read(const char *path, const struct unc_table *t, int sockets, struct
 
 /* ---- questions */
 
-static bool is_among(const struct word *words, size_t n, uint16_t type, unsigned pmu,
-		     const struct unc_kernel_event *e, uint64_t ignored)
-{
-	for (size_t i = 0; i < n; i++)
-		if (words[i].type == type && words[i].pmu == pmu &&
-		    !((words[i].event.config ^ e->config) & ~ignored) &&
-		    words[i].event.config1 == e->config1 && words[i].event.config2 == e->config2)
-			return true;
-	return false;
-}
-
 /* Whether a unit of a type has this PMU. */
 static bool has_pmu(const struct unc_table *t, unsigned type, unsigned pmu, const char *name)
 {
@@ -327,9 +309,20 @@ static bool has_pmu(const struct unc_table *t, unsigned type, unsigned pmu, cons
 	return false;
 }
 
+/* Bits of a control that switch a filter on: with them, a filter of 0 selects as well. */
+static uint64_t switches_of(const struct unc_table *t, const struct unc_tbl_type *type)
+{
+	uint64_t bits = 0;
+
+	for (const struct unc_tbl_field *f = NULL; (f = UNC_NEXT(t, field, type->fields, f));)
+		if (f->reg[0] != UNC_NONE)
+			bits |= unc_sets_bits(t, &f->with, UNC_NONE);
+	return bits;
+}
+
 /* Whether a PMU carries these bits, and users may choose them. */
-static int check_bits(const struct policy *p, const struct unc_table *t, uid_t uid, uint16_t type,
-		      unsigned pmu, const struct unc_kernel_event *e, struct unc_error *err)
+static int check_bits(const struct unc_table *t, uid_t uid, uint16_t type, unsigned pmu,
+		      const struct unc_kernel_event *e, struct unc_error *err)
 {
 	const struct unc_tbl_kernel *k = &t->kernel[t->type[type].kernels.first + pmu];
 
@@ -339,10 +332,9 @@ static int check_bits(const struct policy *p, const struct unc_table *t, uid_t u
 		return unc_fail(err, UNC_ERR_INVALID,
 				"config=0x%llx has bits that its driver does not carry",
 				(unsigned long long)e->config);
-	if ((!e->config1 && !e->config2) || uid == 0 ||
-	    is_among(p->fixed, p->n_fixed, type, pmu, e, unc_type_modifiers(t, &t->type[type])))
-		return 0;
-	return unc_fail(err, UNC_ERR_PERMISSION, "%s", of_fields);
+	if (uid && (e->config1 || e->config2 || e->config & switches_of(t, &t->type[type])))
+		return unc_fail(err, UNC_ERR_PERMISSION, "%s", of_fields);
+	return 0;
 }
 
 static int refuse(const struct policy *p, const struct unc_table *t, bool found,
@@ -376,14 +368,13 @@ int policy_allows(const struct policy *p, const struct unc_table *t, uid_t uid, 
 				continue;
 			found = true;
 			*type = i;
-			if (is_among(p->word, p->n_words, i, pmu, e, 0) ||
-			    (i < MAX_TYPES && p->all[i] &&
-			     (is_among(p->fixed, p->n_fixed, i, pmu, e, 0) ||
-			      check_bits(p, t, uid, i, pmu, e, err) == 0))) {
+			if (is_among(p, i, pmu, e,
+				     p->all[i] ? unc_type_modifiers(t, &t->type[i]) : 0) ||
+			    (p->all[i] && check_bits(t, uid, i, pmu, e, err) == 0)) {
 				unc_error_clear(err);
 				return 0;
 			}
-			all |= i < MAX_TYPES && p->all[i];
+			all |= p->all[i];
 		}
 	if (all)
 		return err->code;
@@ -400,7 +391,7 @@ int policy_serves(const struct policy *p, const struct unc_table *t, const char 
 			if (!has_pmu(t, i, pmu, name))
 				continue;
 			found = true;
-			if (i < MAX_TYPES && p->all[i])
+			if (p->all[i])
 				return 0;
 			for (size_t k = 0; k < p->n_words; k++)
 				if (p->word[k].type == i && p->word[k].pmu == pmu)

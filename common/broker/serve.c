@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Those who are connected: who they are, what they ask, what they are told. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
@@ -9,7 +8,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "broker/broker.h"
@@ -79,25 +77,23 @@ static bool is_member(const struct policy *p, int fd, const struct ucred *who)
 	return false;
 }
 
-/* Whether a process of another user who is a person's runs here. What cannot be seen is one. */
-static bool sees_others(uid_t uid)
+/* Whether a uid is one of those that users may take for their own user namespaces (subuid(5)): of these one user
+ * has thousands. */
+static bool is_subordinate(uid_t uid)
 {
-	enum { FIRST_PERSON = 1000 };
-	DIR *dir = opendir("/proc");
-	/* Where root's processes do not show (ProtectProc=, hidepid=), those of users do not. */
-	bool others = !dir || access("/proc/1", F_OK) < 0;
+	FILE *f = fopen("/etc/subuid", "re");
+	char line[512];
+	bool is = false;
 
-	for (struct dirent *e; dir && !others && (e = readdir(dir));) {
-		struct stat st;
+	while (f && !is && fgets(line, sizeof(line), f)) {
+		unsigned long first, n;
 
-		if (e->d_name[0] >= '1' && e->d_name[0] <= '9' &&
-		    fstatat(dirfd(dir), e->d_name, &st, 0) == 0)
-			others = st.st_uid >= FIRST_PERSON && st.st_uid != UNC_WIRE_NOBODY &&
-				 st.st_uid != uid;
+		is = sscanf(line, "%*[^:]:%lu:%lu", &first, &n) == 2 && uid >= first &&
+		     uid - first < n;
 	}
-	if (dir)
-		closedir(dir);
-	return others;
+	if (f)
+		fclose(f);
+	return is;
 }
 
 static int check_peer(struct broker *b, int fd, struct ucred *who, struct unc_error *err)
@@ -107,6 +103,8 @@ static int check_peer(struct broker *b, int fd, struct ucred *who, struct unc_er
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, who, &size) < 0)
 		return unc_fail(err, UNC_ERR_PERMISSION, "the kernel does not tell who you are");
+	if (b->unable.code == UNC_ERR_BUSY)
+		return unc_fail(err, b->unable.code, "%s", b->unable.text);
 	if (who->uid == UNC_WIRE_NOBODY)
 		return unc_fail(err, UNC_ERR_PERMISSION,
 				"user id %d may be anybody: it is nobody's own, or of another user "
@@ -116,10 +114,18 @@ static int check_peer(struct broker *b, int fd, struct ucred *who, struct unc_er
 		return unc_fail(
 			err, UNC_ERR_PERMISSION,
 			"you are in none of the groups that the broker of this site serves");
+	if (is_subordinate(who->uid))
+		return unc_fail(
+			err, UNC_ERR_PERMISSION,
+			"user id %u is a subordinate one (/etc/subuid), of which a user has many: "
+			"only users themselves are served",
+			(unsigned)who->uid);
 	u = grants_user(b, who->uid);
 	if (!u)
 		return unc_fail(err, UNC_ERR_BUSY, "the broker has too many users");
-	if (u->connections >= b->policy.connections)
+	if (who->uid && b->n_connections >= MAX_CONNECTIONS - MAX_CONNECTIONS / ROOTS)
+		return unc_fail(err, UNC_ERR_BUSY, "the broker has too many connections");
+	if (who->uid && u->connections >= b->policy.connections)
 		return unc_fail(err, UNC_ERR_BUSY,
 				"you have %u connections to the broker, which are all that a user "
 				"may have",
@@ -130,8 +136,8 @@ static int check_peer(struct broker *b, int fd, struct ucred *who, struct unc_er
 void serve_accept(struct broker *b, int listening)
 {
 	int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct ucred who = {.uid = UNC_WIRE_NOBODY};
 	struct unc_error err = {0};
-	struct ucred who;
 	unsigned i = 0;
 
 	if (fd < 0)
@@ -141,11 +147,13 @@ void serve_accept(struct broker *b, int listening)
 	if (i == MAX_CONNECTIONS)
 		unc_fail(&err, UNC_ERR_BUSY, "the broker has too many connections");
 	if (err.code || check_peer(b, fd, &who, &err) < 0) {
+		audit_refused(b, who.uid, who.pid, err.text);
 		send_error(b, fd, 0, &err);
 		close(fd);
 		return;
 	}
 	grants_user(b, who.uid)->connections++;
+	b->n_connections++;
 	b->connection[i] = (struct connection){.fd = fd, .uid = who.uid, .pid = who.pid};
 }
 
@@ -155,6 +163,7 @@ void serve_close(struct broker *b, unsigned i)
 
 	grants_end(b, i);
 	grants_user(b, c->uid)->connections--;
+	b->n_connections--;
 	close(c->fd);
 	c->fd = -1;
 }
@@ -219,9 +228,10 @@ static int check_request(const struct unc_wire_request *r, size_t size, struct u
 				"the broker speaks version %d of its protocol, and you version %u: "
 				"install the same release",
 				UNC_WIRE_VERSION, r->head.version);
-	if (r->head.kind < UNC_WIRE_OPEN || r->head.kind > UNC_WIRE_LIST || r->head.rest)
+	if (r->head.kind < UNC_WIRE_OPEN || r->head.kind > UNC_WIRE_CLOSE || r->head.rest)
 		return unc_fail(err, UNC_ERR_INVALID, "there is no request %u", r->head.kind);
-	if ((r->head.kind == UNC_WIRE_OPEN && !sets) || sets > (asks ? 1 : UNC_WIRE_SETS))
+	if (((r->head.kind == UNC_WIRE_OPEN || r->head.kind == UNC_WIRE_CLOSE) && !sets) ||
+	    sets > (asks ? 1 : UNC_WIRE_SETS))
 		return unc_fail(err, UNC_ERR_INVALID, "a request has 1 to %d sets", UNC_WIRE_SETS);
 	if (size != offsetof(struct unc_wire_request, set) + sets * sizeof(r->set[0]))
 		return unc_fail(err, UNC_ERR_INVALID, "%zu bytes are no request of %zu sets", size,
@@ -253,11 +263,13 @@ static bool list_grants(const struct broker *b, int to, uint32_t first)
 				answer.next = row;
 				continue;
 			}
-			*out = (struct unc_wire_row){.event = g->set.event[k],
-						     .uid = g->uid,
-						     .cpu = g->set.cpu,
-						     .pid = g->pid,
-						     .users = g->leases};
+			*out = (struct unc_wire_row){
+				.event = g->set.event[k],
+				.uid = g->uid,
+				.cpu = g->set.cpu,
+				.pid = g->pid,
+				.users = g->leases,
+				.age = (uint32_t)((b->clock - g->opened) / second)};
 			memcpy(out->pmu, g->set.pmu, sizeof(out->pmu));
 			answer.head.n++;
 		}
@@ -265,35 +277,76 @@ static bool list_grants(const struct broker *b, int to, uint32_t first)
 	return send_answer(to, &answer, answer.head.n, NULL, 0);
 }
 
-static int check_alone(struct broker *b, uid_t uid, struct unc_error *err)
+/* Descriptors that the kernel has on the way are counted for all users together, against the broker: one who
+ * does not take his answers may have a part of them. */
+static int check_untaken(struct broker *b, const struct connection *c,
+			 const struct unc_wire_request *r, struct unc_error *err)
 {
-	if (!b->policy.alone || uid == 0)
-		return 0;
-	if (sees_others(uid))
-		return unc_fail(err, UNC_ERR_PERMISSION,
-				"the broker of this site serves who has the node alone, and "
-				"processes of other users run on it");
+	unsigned all = 0;
+
+	for (uint32_t i = 0; i < r->head.n; i++)
+		all += r->set[i].n;
+	for (unsigned i = 0; i < MAX_CONNECTIONS; i++) {
+		struct connection *other = &b->connection[i];
+		int unread = 0;
+
+		if (other->fd < 0 || other->uid != c->uid || !other->untaken)
+			continue;
+		if (ioctl(other->fd, SIOCOUTQ, &unread) == 0 && !unread)
+			other->untaken = 0;
+		all += other->untaken;
+	}
+	if (c->uid && all > b->most / SHARE)
+		return unc_fail(
+			err, UNC_ERR_BUSY,
+			"you have not taken %u descriptors that were passed to you: no more are "
+			"passed before that",
+			all);
 	return 0;
+}
+
+static int open_sets(struct broker *b, unsigned i, const struct unc_wire_request *r, int *fd,
+		     size_t *n, struct unc_error *err)
+{
+	return check_untaken(b, &b->connection[i], r, err) < 0 ? err->code
+							       : grants_open(b, i, r, fd, n, err);
+}
+
+static int ask(struct broker *b, const struct unc_wire_request *r, struct unc_error *err)
+{
+	broker_try_right(b);
+	if (b->unable.code)
+		return unc_fail(err, b->unable.code, "%s", b->unable.text);
+	return r->head.n ? policy_serves(&b->policy, &b->table, r->set[0].pmu, err) : 0;
 }
 
 static bool answer_request(struct broker *b, unsigned i, const struct unc_wire_request *r)
 {
-	const struct connection *c = &b->connection[i];
+	struct connection *c = &b->connection[i];
 	struct unc_wire_answer answer = answer_of(b, r->head.kind);
 	struct unc_error err = {0};
-	int fd[UNC_WIRE_FDS];
+	int fd[UNC_WIRE_FDS], rc = 0;
 	size_t n = 0;
 
-	if (r->head.kind == UNC_WIRE_LIST)
+	switch (r->head.kind) {
+	case UNC_WIRE_LIST:
 		return list_grants(b, c->fd, r->head.n);
-	if (check_alone(b, c->uid, &err) < 0 ||
-	    (r->head.kind == UNC_WIRE_OPEN && grants_open(b, i, r, fd, &n, &err) < 0) ||
-	    (r->head.kind == UNC_WIRE_ASK && r->head.n &&
-	     policy_serves(&b->policy, &b->table, r->set[0].pmu, &err) < 0))
-		return send_error(b, c->fd, r->head.kind, &err);
-	if (r->head.kind == UNC_WIRE_ASK)
+	case UNC_WIRE_OPEN:
+		rc = open_sets(b, i, r, fd, &n, &err);
+		break;
+	case UNC_WIRE_CLOSE:
+		rc = grants_close(b, i, r, &err);
+		break;
+	default:
+		rc = ask(b, r, &err);
 		snprintf(answer.text, sizeof(answer.text), "%s", b->policy.told);
+	}
+	if (rc < 0) {
+		audit_refused(b, c->uid, c->pid, err.text);
+		return send_error(b, c->fd, r->head.kind, &err);
+	}
 	answer.head.n = (uint32_t)n;
+	c->untaken = (unsigned)n;
 	return send_answer(c->fd, &answer, 0, fd, n);
 }
 
@@ -308,6 +361,7 @@ static bool is_heard(struct broker *b, struct connection *c)
 		c->not_before = b->clock + second / 200;
 		return false;
 	}
+	c->untaken = 0;
 	u->tokens += (double)(b->clock - u->seen) / (double)second * most;
 	u->tokens = u->tokens > most ? most : u->tokens;
 	u->seen = b->clock;

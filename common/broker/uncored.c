@@ -108,34 +108,46 @@ static int own_socket(const char *path, struct unc_error *err)
 
 /* ---- what it begins with */
 
-/* Without the right nobody is served: said at once, in the words of what is missing. */
-static void try_right(struct broker *b)
+/* Without the right nobody is served: said in the words of what is missing, to the log and to each who asks. */
+void broker_try_right(struct broker *b)
 {
 	const struct unc_kernel_event nothing = {.config = PERF_COUNT_SW_DUMMY};
 	struct perf_event_attr attr = unc_events_attr(PERF_TYPE_SOFTWARE, &nothing, true, false);
-	struct unc_error err = {0};
-	int fd = unc_events_system.open(&b->machine, &attr, b->topology.socket[0].cpu, -1);
+	bool said = b->unable.code == UNC_ERR_PERMISSION;
+	int fd;
 
-	if (fd < 0 && (errno == EACCES || errno == EPERM)) {
-		unc_perf_refused(b->machine.fs, errno, &err);
-		broker_log(3, "%s; see uncored(8), RIGHTS", err.text);
-	}
-	if (fd >= 0)
+	if (b->unable.code && !said) /* its policy */
+		return;
+	unc_error_clear(&b->unable);
+	fd = unc_events_system.open(&b->machine, &attr, b->topology.socket[0].cpu, -1);
+	if (fd >= 0) {
 		close(fd);
+	} else if (errno == EACCES || errno == EPERM) {
+		unc_perf_refused(b->machine.fs, errno, &b->unable);
+		unc_error_prefix(
+			&b->unable,
+			"the broker of this site may not open events itself (its administrator: "
+			"uncored(8), RIGHTS)");
+		b->unable.code = UNC_ERR_PERMISSION;
+		if (!said)
+			broker_log(3, "%s", b->unable.text);
+	}
 }
 
-static bool find_table(struct broker *b)
+/* cpu: its name; NULL: this one. */
+static bool find_table(struct broker *b, const char *cpu)
 {
 	const struct unc_topology *top = &b->topology;
 
 	for (size_t i = 0; unc_table_built(i, &b->table); i++)
-		if (unc_cpuid_is(b->table.cpuid, top->vendor, top->family, top->model,
-				 top->stepping))
+		if (cpu ? strcmp(cpu, unc_tbl_str(&b->table, b->table.name)) == 0
+			: unc_cpuid_is(b->table.cpuid, top->vendor, top->family, top->model,
+				       top->stepping))
 			return true;
 	return false;
 }
 
-static int begin(struct broker *b, const char *policy, struct unc_error *err)
+static int begin(struct broker *b, const char *policy, const char *cpu, struct unc_error *err)
 {
 	struct rlimit limit;
 	struct timespec t;
@@ -150,11 +162,15 @@ static int begin(struct broker *b, const char *policy, struct unc_error *err)
 	if ((rc = unc_fs_open(NULL, &b->machine.fs, err)) < 0 ||
 	    (rc = unc_topology_read(b->machine.fs, &b->topology, err)) < 0)
 		return rc;
-	if (!find_table(b))
-		return unc_fail(err, UNC_ERR_UNAVAILABLE,
-				"there are no tables of this CPU: %s, family %d model 0x%x",
-				b->topology.vendor, b->topology.family,
-				(unsigned)b->topology.model);
+	if (!find_table(b, cpu))
+		return cpu ? unc_fail(err, UNC_ERR_NOT_FOUND, "there are no tables of a CPU '%s'",
+				      cpu)
+			   : unc_fail(err, UNC_ERR_UNAVAILABLE,
+				      "there are no tables of this CPU: %s, family %d model 0x%x; "
+				      "--cpu NAME "
+				      "checks a policy for another one",
+				      b->topology.vendor, b->topology.family,
+				      (unsigned)b->topology.model);
 	unc_fs_raise_limit();
 	getrlimit(RLIMIT_NOFILE, &limit);
 	if (limit.rlim_cur <= 2 * MAX_CONNECTIONS)
@@ -164,17 +180,37 @@ static int begin(struct broker *b, const char *policy, struct unc_error *err)
 				(unsigned long long)limit.rlim_cur, MAX_CONNECTIONS);
 	b->most = limit.rlim_cur > 1u << 20 ? 1u << 20 : (unsigned)limit.rlim_cur;
 	b->most -= MAX_CONNECTIONS + 64;
-	return policy_read(policy, &b->table, b->topology.n_sockets, &b->policy, err);
+	return 0;
+}
+
+static int read_policy(struct broker *b, struct unc_error *err)
+{
+	return policy_read(b->policy_path, &b->table, b->topology.n_sockets, &b->policy, err);
+}
+
+/* One that is broken from the beginning is no reason to end: then nobody would tell why. */
+static void read_first(struct broker *b)
+{
+	struct unc_error err = {0};
+
+	if (read_policy(b, &err) == 0)
+		return;
+	broker_log(3, "%s; nobody is served before that is mended, and systemctl reload uncored",
+		   err.text);
+	unc_fail(&b->unable, UNC_ERR_BUSY, "the policy of the broker of this site is broken (%s)",
+		 err.text);
 }
 
 static void read_again(struct broker *b)
 {
 	struct unc_error err = {0};
 
-	if (policy_read(b->policy_path, &b->table, b->topology.n_sockets, &b->policy, &err) < 0)
+	if (read_policy(b, &err) < 0) {
 		broker_log(3, "%s; what was allowed before stays", err.text);
-	else
-		broker_log(6, "allows %s", b->policy.told);
+		return;
+	}
+	unc_error_clear(&b->unable);
+	broker_log(6, "allows %s", b->policy.told);
 }
 
 /* ---- the loop */
@@ -210,8 +246,9 @@ static bool turn(struct broker *b, int listening, int signals)
 {
 	static struct pollfd p[2 + MAX_CONNECTIONS];
 	const uint64_t ms = 1000000;
-	uint64_t first = UINT64_MAX;
+	uint64_t first = audit_write(b, false);
 
+	first = first == UINT64_MAX ? first : b->clock + first;
 	p[MAX_CONNECTIONS] = (struct pollfd){.fd = listening, .events = POLLIN};
 	p[MAX_CONNECTIONS + 1] = (struct pollfd){.fd = signals, .events = POLLIN};
 	for (unsigned i = 0; i < MAX_CONNECTIONS; i++) {
@@ -259,16 +296,19 @@ static int serve(struct broker *b, int listening)
 		broker_log(3, "signalfd: %s", strerror(errno));
 		return 1;
 	}
-	broker_log(6, "serves %s: %s", unc_tbl_str(&b->table, b->table.title), b->policy.told);
+	broker_log(6, "serves %s: %s", unc_tbl_str(&b->table, b->table.title),
+		   b->unable.code ? "nothing yet" : b->policy.told);
 	while (turn(b, listening, signals))
 		;
+	audit_write(b, true);
 	return 0;
 }
 
 /* ---- */
 
 static const char usage[] =
-	"usage: uncored [--policy FILE] [--socket PATH] [--check] [--version] [--help]\n"
+	"usage: uncored [--policy FILE] [--socket PATH] [--check] [--cpu NAME] [--version] "
+	"[--help]\n"
 	"Opens the uncore events of the kernel for users whom the site allows; see uncored(8).\n";
 
 static int check(const struct broker *b)
@@ -276,25 +316,28 @@ static int check(const struct broker *b)
 	const struct policy *p = &b->policy;
 
 	printf("CPU            %s\nallows         %s\nper user       %u descriptors, %u "
-	       "connections, "
-	       "%u requests a second\n",
+	       "connections, %u "
+	       "requests a second\nper unit       %u sets of events of a user that do not count "
+	       "together\n",
 	       unc_tbl_str(&b->table, b->table.title), p->told, p->descriptors, p->connections,
-	       p->requests);
-	printf("node           %s\n", p->alone ? "only who has it alone" : "also beside others");
+	       p->requests, p->sets);
 	return fflush(stdout) == 0 ? 0 : 1;
 }
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"policy", required_argument, NULL, 'p'}, {"socket", required_argument, NULL, 's'},
-		{"check", no_argument, NULL, 'c'},        {"version", no_argument, NULL, 'v'},
-		{"help", no_argument, NULL, 'h'},         {0}};
-	const char *policy = "/etc/libuncore/uncored.conf", *path = UNC_WIRE_SOCKET;
+	static const struct option options[] = {{"policy", required_argument, NULL, 'p'},
+						{"socket", required_argument, NULL, 's'},
+						{"check", no_argument, NULL, 'c'},
+						{"version", no_argument, NULL, 'v'},
+						{"help", no_argument, NULL, 'h'},
+						{"cpu", required_argument, NULL, 'C'},
+						{0}};
+	const char *policy = "/etc/libuncore/uncored.conf", *path = UNC_WIRE_SOCKET, *cpu = NULL;
 	static struct broker broker;
 	struct unc_error err = {0};
-	bool only_check = false;
-	int listening = -1, option;
+	bool only_check = false, own = false;
+	int listening = -1, option, rc;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
 		switch (option) {
@@ -306,6 +349,9 @@ int main(int argc, char **argv)
 			break;
 		case 'c':
 			only_check = true;
+			break;
+		case 'C':
+			cpu = optarg;
 			break;
 		case 'v':
 			return printf("uncored %s\n", UNC_VERSION) < 0;
@@ -319,16 +365,26 @@ int main(int argc, char **argv)
 		fprintf(stderr, "uncored: '%s' is not expected\n%s", argv[optind], usage);
 		return 2;
 	}
-	if (begin(&broker, policy, &err) == 0 && only_check)
+	if (cpu && !only_check) {
+		fprintf(stderr, "uncored: --cpu goes with --check alone\n%s", usage);
+		return 2;
+	}
+	if (begin(&broker, policy, cpu, &err) == 0 && only_check && read_policy(&broker, &err) == 0)
 		return check(&broker);
 	if (!err.code)
 		listening = passed_socket(&err);
-	if (!err.code && listening < 0)
+	if (!err.code && listening < 0) {
+		own = true;
 		listening = own_socket(path, &err);
+	}
 	if (err.code) {
 		broker_log(3, "%s", err.text);
 		return 1;
 	}
-	try_right(&broker);
-	return serve(&broker, listening);
+	read_first(&broker);
+	broker_try_right(&broker);
+	rc = serve(&broker, listening);
+	if (own)
+		unlink(path);
+	return rc;
 }

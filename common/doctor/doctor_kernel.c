@@ -133,7 +133,8 @@ static bool is_refused(const struct doctor *d, bool *passed, struct unc_error *e
 		if (rc == 0 && !place.passed)
 			return false; /* the same for all */
 		*passed |= rc == 0;
-		if (rc == UNC_ERR_PERMISSION)
+		if (rc == UNC_ERR_PERMISSION || rc == UNC_ERR_BUSY ||
+		    rc == UNC_ERR_IO) /* its broker's */
 			*err = why;
 	}
 	return err->code && !*passed;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "host/fs.h"
@@ -60,6 +61,22 @@ void unc_process_self(struct unc_process *self)
 	if (read_proc(command, sizeof(command), self->pid, "comm"))
 		snprintf(self->command, sizeof(self->command), "%.15s", command);
 	unc_process_clean(self->command);
+}
+
+bool unc_process_since(int64_t pid, uint64_t seconds, char command[UNC_COMMAND_MAX])
+{
+	uint64_t ticks = (uint64_t)sysconf(_SC_CLK_TCK);
+	struct stat_fields fields;
+	struct timespec now;
+	char name[64];
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	if (!read_stat(pid, &fields) || fields.start / ticks + seconds > (uint64_t)now.tv_sec + 1 ||
+	    !read_proc(name, sizeof(name), pid, "comm"))
+		return false;
+	snprintf(command, UNC_COMMAND_MAX, "%.15s", name);
+	unc_process_clean(command);
+	return true;
 }
 
 bool unc_process_stopped(int64_t pid)

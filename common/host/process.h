@@ -20,6 +20,9 @@ struct unc_process {
 void unc_process_self(struct unc_process *);
 /* The command of a process, told by its numbers; false: it has ended, or is not seen from here. */
 bool unc_process_name(int64_t pid, uint64_t start, uint32_t space, char command[UNC_COMMAND_MAX]);
+/* The command of the process that has a number now, if it has run for so many seconds; false: it has not (the number
+ * is another one's by now), or is not seen from here. */
+bool unc_process_since(int64_t pid, uint64_t seconds, char command[UNC_COMMAND_MAX]);
 /* Whether it is stopped by a signal or a debugger, as far as it is seen from here. */
 bool unc_process_stopped(int64_t pid);
 /* Makes a name of unknown origin fit to be printed. */

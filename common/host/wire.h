@@ -2,8 +2,8 @@
 /*
  * What the broker of a node (broker/uncored.c) and those who ask it (access/broker.c) say to each
  * other, over a socket of type SOCK_SEQPACKET: a message is a request or an answer, in the byte
- * order of the machine. Who asks is who the kernel says (SO_PEERCRED). A connection is a lease: what
- * was asked for over it is kept for other processes of the user until it ends.
+ * order of the machine. Who asks is who the kernel says (SO_PEERCRED). What was asked for over a connection is
+ * kept, and shared with other processes of the user, until it is given back as often, or the connection ends.
  *
  * All versions begin a message with struct unc_wire_head, and an answer goes on with `code` and
  * `text`: so each can say that it does not understand the other.
@@ -17,7 +17,7 @@
 
 enum {
 	UNC_WIRE_MAGIC = 0x42434e55, /* "UNCB" */
-	UNC_WIRE_VERSION = 1,
+	UNC_WIRE_VERSION = 2,
 	UNC_WIRE_FDS = 253,   /* descriptors of an answer: the kernel passes no more at once */
 	UNC_WIRE_SETS = 8,    /* of a request */
 	UNC_WIRE_EVENTS = 64, /* of a set */
@@ -30,7 +30,8 @@ enum {
 enum unc_wire_kind {
 	UNC_WIRE_OPEN = 1, /* n sets: all descriptors, set after set, the leader of each first */
 	UNC_WIRE_ASK, /* what this user may count, in `text`; n 1: whether any of this PMU, of no events */
-	UNC_WIRE_LIST /* n: the first row: who has what, up to UNC_WIRE_ROWS rows */
+	UNC_WIRE_LIST, /* n: the first row: who has what, up to UNC_WIRE_ROWS rows */
+	UNC_WIRE_CLOSE /* n sets that were had over this connection are given back */
 };
 
 struct unc_wire_head {
@@ -64,7 +65,7 @@ struct unc_wire_row {
 	uint32_t cpu;
 	int64_t pid;    /* who asked first */
 	uint32_t users; /* connections that have it */
-	uint32_t rest;  /* 0 */
+	uint32_t age;   /* seconds since it was opened */
 };
 
 struct unc_wire_answer { /* ends behind row n */

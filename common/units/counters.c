@@ -306,8 +306,23 @@ static const struct unc_instance *unit_of(const struct unc_platform *p,
 	return NULL;
 }
 
+/* What was found in a register, and is the kernel's: it is told once, as who has it of the broker. */
+static void forget_found(const struct unc_platform *p, struct unc_counters *found,
+			 const struct unc_instance *u, uint64_t config)
+{
+	uint64_t enable = p->table->type[u->type].enable;
+	size_t i = 0;
+
+	while (i < found->n &&
+	       !(found->row[i].owner == UNC_OWNER_KERNEL && found->row[i].instance == u &&
+		 (found->row[i].control | enable) == (config | enable)))
+		i++;
+	if (i < found->n)
+		memmove(&found->row[i], &found->row[i + 1], (--found->n - i) * sizeof(*found->row));
+}
+
 static int tell_passed(const struct unc_platform *p, const struct unc_wire_row *row,
-		       unc_counter_fn fn, void *user)
+		       struct unc_counters *found, unc_counter_fn fn, void *user)
 {
 	const struct unc_instance *u = unit_of(p, row);
 	char event[UNC_SPEC_MAX], command[UNC_COMMAND_MAX] = "";
@@ -321,17 +336,15 @@ static int tell_passed(const struct unc_platform *p, const struct unc_wire_row *
 			    NULL) < 0 ||
 	    unc_spec_format(t, &spec, event, sizeof(event)) < 0)
 		event[0] = '\0';
-	if (unc_fs_text(p->fs, command, sizeof(command), "/proc/%lld/comm", (long long)row->pid) <
-	    0)
-		command[0] = '\0'; /* it has ended, or is not visible */
-	unc_process_clean(command);
+	bool seen = unc_process_since(row->pid, row->age, command);
+	forget_found(p, found, u, row->event.config);
 	const struct unc_counter c = {
 		.unit = unc_unit_get(p, (size_t)(u - p->instances.unit)),
 		.number = -1,
 		.control = row->event.config,
 		.event = *event ? event : NULL,
 		.owner = UNC_OWNER_KERNEL,
-		.pid = row->pid > 0 && row->pid <= INT_MAX ? (int)row->pid : 0,
+		.pid = seen && row->pid <= INT_MAX ? (int)row->pid : 0,
 		.command = command,
 		.reason = "",
 		.uid = (int)row->uid,
@@ -342,7 +355,8 @@ static int tell_passed(const struct unc_platform *p, const struct unc_wire_row *
 }
 
 /* *n: how many there are. A node without a broker has none. */
-static int walk_passed(struct unc_platform *p, size_t *n, unc_counter_fn fn, void *user)
+static int walk_passed(struct unc_platform *p, struct unc_counters *found, size_t *n,
+		       unc_counter_fn fn, void *user)
 {
 	struct unc_wire_answer answer;
 	uint32_t first = 0;
@@ -360,7 +374,7 @@ static int walk_passed(struct unc_platform *p, size_t *n, unc_counter_fn fn, voi
 			return rc;
 		}
 		for (uint32_t i = 0; i < answer.head.n && rc == 0; i++)
-			rc = tell_passed(p, &answer.row[i], fn, user);
+			rc = tell_passed(p, &answer.row[i], found, fn, user);
 		*n += answer.head.n;
 		first = answer.next;
 	} while (first && rc == 0);
@@ -381,11 +395,9 @@ int unc_counters_walk(struct unc_platform *p, unc_counter_fn fn, void *user)
 	struct unc_error err = {0};
 	int rc = unc_counters_once(p, &found, &err);
 
-	if (rc == 0)
-		rc = unc_counters_tell(p, &found, UNC_RELEASE_FOUND, fn, user);
 	if (rc == 0 || rc == UNC_ERR_UNAVAILABLE) {
 		size_t passed = 0;
-		int told = walk_passed(p, &passed, fn, user);
+		int told = walk_passed(p, &found, &passed, fn, user);
 
 		if (rc < 0 && passed) {
 			unc_platform_log(p, UNC_LOG_WARNING, "%s", err.text);
@@ -394,6 +406,8 @@ int unc_counters_walk(struct unc_platform *p, unc_counter_fn fn, void *user)
 		}
 		rc = rc ? rc : told;
 	}
+	if (rc == 0)
+		rc = unc_counters_tell(p, &found, UNC_RELEASE_FOUND, fn, user);
 	if (rc == 0 && found.failed.code)
 		err = found.failed;
 	unc_counters_free(&found);

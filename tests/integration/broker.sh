@@ -30,10 +30,10 @@ said() { grep -q -e "$1" "$tmp/err" || grep -q -e "$1" "$tmp/out"; }
 
 check() { "$soft/uncored" --policy "$tmp/policy" --check >"$tmp/out" 2>"$tmp/err"; }
 rm -f "$tmp/policy"
-check && said "allows *MEM,LINK,PCIE on imc,mc,mchbm,qpi,upi,iio$" && said "2048 descriptors, 256 connections"
+check && said "allows *MEM,LINK,PCIE on imc,mc,mchbm,qpi,upi,iio$" && said "2048 descriptors, 1024 connections" && said "2 sets of events"
 result "policy: without a file the defaults"
-printf '%s\n' '# all' '[allow]' 'units = imc,cbo' '[connect]' 'groups = root' 'alone = yes' '[limit]' 'descriptors = 7' 'requests = 9' >"$tmp/policy"
-check && said "all events on imc,cbo" && said "7 descriptors, 256 connections, 9 requests" && said "alone"
+printf '%s\n' '# all' '[allow]' 'units = imc,cbo' '[connect]' 'groups = root' '[limit]' 'descriptors = 7' 'requests = 9' 'sets = 3' >"$tmp/policy"
+check && said "all events on imc,cbo" && said "7 descriptors, 1024 connections, 9 requests" && said "3 sets of events"
 result "policy: each key"
 while IFS='|' read -r lines line words; do
 	printf '\n%s\n' "$lines" | tr '&' '\n' >"$tmp/policy"
@@ -51,11 +51,11 @@ done <<EOF
 units = imc|2|begins no section
 [connect]|2|.connect. has no line
 [connect]&groups = no-such-group|3|there is no such group
-[connect]&alone = no|3|alone = no is not yes
+[connect]&alone = yes|3|'alone' is no key of .connect.
+[limit]&sets = 65|3|not a number from 1 to 64
 [limit]&descriptors = 0|3|not a number from 1
 [limit]&requests = 9&connections = many|4|not a number from 1
 allow units=imc&connect groups=root|2|'allow units=imc' is of an older form: it is now .allow., groups = GROUP,.., units = TYPE
-alone|2|'alone' is of an older form: it is now .connect., alone = yes
 EOF
 printf '[allow]\nunits = imc\n' >"$tmp/policy"
 chmod 666 "$tmp/policy"
@@ -134,16 +134,15 @@ measure counters && said "no unit can be looked at"
 measure stat -e imc0.DCLOCKTICKS "$UNCORE" counters --json
 said '"event":"imc.DCLOCKTICKS","owner":"kernel","user":12345,"pid":[0-9]*,"command":"uncore","since":null,"by":"broker"' && said "the broker began at"
 result "counters tells user, process and event"
-grep -q "<6>grant uid=12345 pid=[0-9]* cpu=0 event=uncore_imc_0/config=0x0" "$tmp/log"
-result "each grant is in the log"
+grep -q "<6>uid=12345 pid=[0-9]* given=1 refused=0 last: cpu=0 uncore_imc_0/config=0x0," "$tmp/log" &&
+	[ "$(grep -c uid=12345 "$tmp/log")" -eq 1 ]
+result "the log tells at once what a user was given first, and then once a minute"
 # ---- the adapters, by the same user
 
 if as_user test -x "${PAPI_PREFIX:-/nonexistent}/bin/papi_command_line"; then
 	as_user timeout 60 "$PAPI_PREFIX/bin/papi_command_line" intel_uncore:::imc0.DCLOCKTICKS >"$tmp/out" 2>"$tmp/err"
 	grep -q '^intel_uncore:::imc0.DCLOCKTICKS :[[:space:]]*[1-9][0-9]*' "$tmp/out"
 	result "PAPI counts"
-	grep -q "grant uid=$user pid=[0-9]* cpu=0 event=uncore_imc_0/config=0x0" "$tmp/log"
-	result "by the broker"
 else
 	skip "PAPI counts" "PAPI was not built (scripts/build-papi), or PAPI_PREFIX is not set, or is not for users"
 fi
@@ -186,13 +185,29 @@ fi
 stop_broker
 [ $status -eq 0 ]
 result "SIGTERM ends it with status 0"
+grep -q "<6>uid=12345 pid=[0-9]* given=[1-9][0-9]* refused=0 last" "$tmp/log.before" && [ "$(grep -c uid=12345 "$tmp/log.before")" -eq 2 ]
+result "and the rest of the minute is in the log"
 
 # ---- policy at work
 
 start_broker "$soft/uncored" --policy /nonexistent
 ! measure stat -e imc0.DRAM_PRE_ALL true && said "the broker of this site allows MEM,LINK,PCIE on"
 result "an event of no allowed group is refused, with what is allowed"
+stop_broker
+grep -q '<5>uid=12345 pid=[0-9]* given=0 refused=[1-9][0-9]* last: .*allows MEM,LINK,PCIE on' "$tmp/log.before"
+result "refusals are in the log"
 printf '[allow]\nunits = nonsense\n' >"$tmp/policy"
+start_broker "$soft/uncored" --policy "$tmp/policy"
+! measure stat -e imc0.DCLOCKTICKS true && said "the policy of the broker of this site is broken (.*policy:2: units = nonsense"
+result "a policy that is broken from the beginning: each who asks is told"
+measure doctor
+said "the policy of the broker of this site is broken"
+result "and by doctor"
+printf '[allow]\nunits = imc\n' >"$tmp/policy"
+kill -HUP "$broker"
+until grep -q '<6>allows all events on imc' "$tmp/log"; do sleep 0.02; done
+measure stat -e imc0.DCLOCKTICKS true
+result "once it is mended he is served"
 stop_broker
 printf '[allow]\nunits = imc\n' >"$tmp/policy"
 start_broker "$soft/uncored" --policy "$tmp/policy"
@@ -211,14 +226,6 @@ kill -HUP "$broker"
 until grep -q '<6>allows all events on imc' "$tmp/log"; do sleep 0.02; done
 ! measure stat -e imc0.DCLOCKTICKS true && said "in none of the groups"
 result "who is in none of the groups is told before he asks"
-printf '[allow]\nunits = imc\n[connect]\nalone = yes\n' >"$tmp/policy"
-kill -HUP "$broker"
-setpriv --reuid 23456 sleep 100 &
-other=$!
-until [ "$(grep -c '<6>allows all events on imc' "$tmp/log")" -eq 2 ]; do sleep 0.02; done
-! measure stat -e imc0.DCLOCKTICKS true && said "who has the node alone"
-result "alone: not beside another user"
-kill $other
 stop_broker
 
 # ---- attacks
@@ -226,7 +233,7 @@ stop_broker
 printf '[allow]\nunits = imc\n' >"$tmp/policy"
 start_broker "$soft/uncored" --policy "$tmp/policy"
 idle=$(ls "/proc/$broker/fd" | wc -l)
-for attack in malformed fields noise sends lazy crowd shares; do
+for attack in malformed fields noise sends lazy crowd shares gives_back turns greedy; do
 	client $attack "$broker"
 	result "attack: $attack"
 done
@@ -245,6 +252,17 @@ for _ in $(seq 200); do
 done
 [ "$(ls "/proc/$broker/fd" | wc -l)" -eq "$idle" ]
 result "no descriptor is left of any of them"
+[ "$(grep -c "uid=$user" "$tmp/log")" -le 10 ]
+result "and the log has a line a minute of them, no more"
+if [ -e /etc/subuid ]; then
+	printf 'somebody:12300:100\n' >"$tmp/subuid"
+	mount --bind "$tmp/subuid" /etc/subuid
+	! measure stat -e imc0.DCLOCKTICKS true && said "user id 12345 is a subordinate one"
+	result "a user id of somebody's own user namespaces is not served"
+	umount /etc/subuid
+else
+	skip "a user id of somebody's own user namespaces is not served" "there is no /etc/subuid"
+fi
 
 setpriv --reuid $user --regid $user --clear-groups unshare -U -r "$python" -c '
 import sys; sys.path.insert(0, sys.argv[1])
@@ -254,6 +272,8 @@ s = c.connect()
 code, text, fds = c.ask(s, c.request(sets=[c.one_set()]))
 assert code == 0 and len(fds) == 1 and c.rows(s) == [(12345, 1)], (code, text, c.rows(s))' "$soft" >"$tmp/out" 2>"$tmp/err"
 result "root of another user namespace is who he is outside"
+as_user unshare -U -r timeout 60 "$UNCORE" stat -e imc0.DCLOCKTICKS true >"$tmp/out" 2>"$tmp/err"
+result "and counts, in a container where the machine's root has no name"
 setpriv --reuid 65534 true && unshare -p -f setpriv --reuid $user --regid $user --clear-groups "$python" -c '
 import sys; sys.path.insert(0, sys.argv[1])
 import broker_client as c
@@ -306,6 +326,9 @@ read -r _ <"$tmp/user/in"
 kill -KILL "$broker"
 wait "$broker"
 : >"$tmp/log"
+! as_user timeout 60 "$UNCORE" stat -e imc0.DCLOCKTICKS true >"$tmp/out.2" 2>"$tmp/err.2" &&
+	grep -q "nobody listens on the broker's socket" "$tmp/err.2"
+result "nobody listens: who asks is told"
 start_broker "$soft/uncored" --policy "$tmp/policy"
 echo >"$tmp/user/go"
 wait $counting && said "imc0.DCLOCKTICKS  *[0-9,]*  " && ! said LOST

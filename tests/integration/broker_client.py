@@ -11,7 +11,7 @@ import struct
 import sys
 import time
 
-MAGIC, VERSION, OPEN, ASK, LIST = 0x42434E55, 1, 1, 2, 3
+MAGIC, VERSION, OPEN, ASK, LIST, CLOSE = 0x42434E55, 2, 1, 2, 3, 4
 HEAD, SET_SIZE, ANSWER = "<IHHII", 48 + 16 + 64 * 24, "<IHHIIiI512sq"
 PATH = "/run/uncored/socket"
 USER = int(os.environ.get("BROKER_USER", "12345"))
@@ -85,12 +85,13 @@ def malformed(pid):
     refused(good + b"\0", "bytes are no request")
     refused(good + b"\0" * 20000, "bytes at most")
     refused(request(magic=1, sets=[one_set()]), "no message")
-    refused(request(version=2, sets=[one_set()]), "version 1 of its protocol, and you version 2")
+    refused(request(version=1, sets=[one_set()]), "version 2 of its protocol, and you version 1")
     refused(request(version=0, sets=[one_set()]), "you version 0")
-    for kind in (0, 4, 0xFFFF):
+    for kind in (0, 5, 0xFFFF):
         refused(request(kind=kind), "no request")
     refused(request(rest=1, sets=[one_set()]), "no request")
     refused(request(n=0), "1 to 8 sets")
+    refused(request(kind=CLOSE, n=0), "1 to 8 sets")
     refused(request(n=9, sets=[one_set()] * 8), "1 to 8 sets")
     refused(request(n=0xFFFFFFFF, sets=[one_set()]), "1 to 8 sets")
     refused(request(sets=[one_set(pmu=b"x" * 48)]), "does not end")
@@ -129,7 +130,7 @@ def noise(pid):
     the two processes need not take turns for each message."""
     seed = 20261124
     rnd = random.Random(seed)
-    good = [request(sets=[one_set()]), request(sets=[one_set()] * 3), request(kind=ASK), request(kind=LIST)]
+    good = [request(sets=[one_set()]), request(sets=[one_set()] * 3), request(kind=ASK), request(kind=LIST), request(kind=CLOSE, sets=[one_set()])]
     clients, opened = [connect() for _ in range(50)], 0
     for turn in range(int(os.environ.get("BROKER_TURNS", "40"))):
         for s in clients:
@@ -248,29 +249,84 @@ def crowd(pid):
             else:
                 told += code != 0 and "connections" in text
                 s.close()
-    assert len(held) == 256 and told == 10000 - 256, (told, len(held))
+    assert len(held) == 1024 and told == 10000 - 1024, (told, len(held))
     for s in held:
         s.close()
     settle(pid, before)
 
 
 def quota(pid):
-    """limit descriptors=10: by new sets and by saying that the old ones are dead."""
+    """limit descriptors=10: one that is dead is replaced, and what is given back is free."""
     s = connect()
-    for config in range(10):
-        code, text, fds = ask(s, request(sets=[one_set(events=((config, 0, 0),))]))
-        if code:
-            break
-    refused(request(sets=[one_set(pmu=b"uncore_imc_1", events=((config, 0, 0),) * 11)]), "a user may have here", s)
-    s.close()
-    s, got = connect(), 0
+    refused(request(sets=[one_set(pmu=b"uncore_imc_1", events=((CLOCK, 0, 0),) * 11)]), "a user may have here", s)
     for _ in range(30):
         code, text, fds = ask(s, request(sets=[one_set(dead=1)]))
-        got += len(fds)
-        if code:
-            break
-    assert got == 10 and "a user may have here" in text, (got, text)
-    assert len(fds) == 0
+        assert code == 0, text
+        assert rows(s) == [(USER, 1)]
+        os.close(fds[0])
+    ten = one_set(pmu=b"uncore_imc_1", events=((CLOCK, 0, 0),) * 9)
+    for _ in range(30):
+        code, text, fds = ask(s, request(sets=[ten]))
+        assert code == 0 and len(fds) == 9, text
+        refused(request(sets=[one_set(pmu=b"uncore_imc_1")]), "a user may have here", s)
+        assert ask(s, request(kind=CLOSE, sets=[ten]))[0] == 0
+        last = count(fds[0])
+        assert count(fds[0]) == last  # it is stopped, whoever has it still
+        for fd in fds:
+            os.close(fd)
+
+
+def gives_back(pid):
+    """A set is given back as often as it was asked for; others of the user keep it; by another connection it is not given back."""
+    a, b, mine = connect(), connect(), one_set()
+    fa, again, fb = (ask(s, request(sets=[mine]))[2][0] for s in (a, a, b))
+    assert rows(a) == [(USER, 2)]
+    refused(request(kind=CLOSE, sets=[mine]), "no such events", connect())
+    assert ask(a, request(kind=CLOSE, sets=[mine]))[0] == 0 and rows(a) == [(USER, 2)]
+    assert ask(a, request(kind=CLOSE, sets=[mine]))[0] == 0 and rows(a) == [(USER, 1)]
+    refused(request(kind=CLOSE, sets=[mine]), "no such events", a)
+    assert count(fb)[0] < count(fb)[0]
+    assert ask(b, request(kind=CLOSE, sets=[mine, mine]))[0] != 0 and rows(a) == []
+    last = count(fb)
+    assert count(fa) == count(again) == last
+
+
+def turns(pid):
+    """A user's sets that do not count together: two of them on a unit (four counters, and a fixed one); those that do are free."""
+    s, order = connect(), [CLOCK, FAULTS, 2, 3]
+    shape = lambda k: tuple((order[(k + i) % 4], 0, 0) for i in range(4))
+    for k in range(2):
+        assert ask(s, request(sets=[one_set(events=shape(k))]))[0] == 0
+    refused(request(sets=[one_set(events=shape(2))]), "a user may have 2 that take turns", s)
+    assert ask(s, request(sets=[one_set(pmu=b"uncore_imc_1", events=shape(2))]))[0] == 0
+    assert ask(s, request(kind=CLOSE, sets=[one_set(events=shape(0))]))[0] == 0
+    assert ask(s, request(sets=[one_set(events=shape(2))]))[0] == 0
+
+
+def greedy(pid):
+    """One user takes all that he can get; root and another user are served all the same."""
+    held, told = [], set()
+    for _ in range(1100):
+        s = connect()
+        try:
+            code, text, fds = ask(s, request(sets=[one_set(pmu=b"uncore_imc_%d" % (k % 2)) for k in range(8)]))
+        except OSError:
+            code, text, fds = answer(s)
+        told.add(text.split(" ")[2] if code else "")
+        for fd in fds:
+            os.close(fd)
+        held.append(s)
+    assert "" in told and len(told) > 1, told
+    for uid in (0, 54321):
+        child = os.fork()
+        if child == 0:
+            os.seteuid(0)
+            if uid:
+                os.setgid(USER)
+                os.setuid(uid)
+            code, text, fds = ask(connect(), request(sets=[one_set()]))
+            os._exit(0 if code == 0 and len(fds) == 1 else 1)
+        assert os.waitpid(child, 0)[1] == 0, uid
 
 
 def shares(pid):
@@ -290,14 +346,16 @@ def shares(pid):
 
 def hostile(pid):
     """What one user does with his descriptors; another one counts exactly (argument: his descriptor is taken by a child)."""
-    mine = ask(connect(), request(sets=[one_set()]))
+    connection = connect()
+    mine = ask(connection, request(sets=[one_set()]))
     reader, writer = os.pipe()
     go, done = os.pipe()
     child = os.fork()
     if child == 0:
         os.setgid(12345)
         os.setuid(54321)
-        fd = ask(connect(), request(sets=[one_set()]))[2][0]
+        own = connect()
+        fd = ask(own, request(sets=[one_set()]))[2][0]
         os.write(writer, b"1")
         for op in list(range(0x2400, 0x2410)) + [0x40042409, 0x40082404, 0x4008240B, 0xC008240A]:
             for arg in (0, 1):

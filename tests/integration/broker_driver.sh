@@ -95,6 +95,48 @@ for _ in $(seq 500); do holds 0 && break; sleep 0.02; done
 holds 0
 result "no event is left of them"
 
+# ---- sessions of one process, one after the other: each gives back what it had
+
+cat >"$tmp/sessions.c" <<'EOF'
+#include <stdio.h>
+#include <unistd.h>
+#include "uncore.h"
+
+int main(int argc, char **argv)
+{
+	struct unc_options options = {.size = sizeof(options)};
+	struct unc_platform *p;
+	int wrong = 0, id;
+
+	if (unc_platform_open(&options, &p) < 0)
+		return puts(unc_open_error()), 1;
+	for (int k = 0; k < 6; k++) {
+		struct unc_session *s;
+		struct unc_value v[4];
+
+		unc_session_new(p, 0, &s);
+		for (int i = 0; i < argc - 1; i++)
+			if (unc_session_add(s, argv[1 + (i + k) % (argc - 1)], &id) < 0)
+				return puts(unc_session_error(s)), 1;
+		if (unc_session_start(s) < 0)
+			return puts(unc_session_error(s)), 1;
+		usleep(100000);
+		if (unc_session_stop(s) < 0 || unc_session_read(s, v, 4, sizeof(v[0])) < 0)
+			return puts(unc_session_error(s)), 1;
+		printf("session %d: share %g\n", k, v[0].share);
+		wrong |= v[0].share != 1;
+		if (k % 2) /* a session that is not freed has nothing either */
+			unc_session_free(s);
+	}
+	unc_platform_close(p);
+	return wrong;
+}
+EOF
+${CC:-cc} -std=c11 -D_GNU_SOURCE -I"$SRCDIR/common" -o "$soft/sessions" "$tmp/sessions.c" "$soft/libuncore.so.0" 2>"$tmp/err" &&
+	setpriv --reuid $user --regid $user --clear-groups --inh-caps=-all --bounding-set=-all --no-new-privs \
+		env LD_LIBRARY_PATH="$soft" UNCORE_RUN=/nonexistent timeout 100 "$soft/sessions" $(echo $four | tr , ' ') >"$tmp/out" 2>"$tmp/err"
+result "six sessions one after the other: each has the unit for itself"
+
 # ---- sets that never fit
 
 ask() { # WORDS EVENT...
