@@ -192,7 +192,7 @@ static void test_open(void)
 			       "read 1000\n");
 	forget();
 	for (size_t i = 0; i < 3; i++)
-		unc_kernel_op(group, i, &ops[i]);
+		unc_kernel_op(group, &three[i], &ops[i]);
 	kernel.value = 0x123456789abcdef0;
 	CHECK_NUMBER(unc_access_run(gate, ops, 3), 0);
 	CHECK_TEXT(kernel.log, "read 1000\n");
@@ -217,11 +217,11 @@ static void test_two_groups(void)
 	begin_fake(NULL);
 	a = open_group(three, 3);
 	b = open_group(&other, 1);
-	unc_kernel_op(a, 2, &ops[0]);
-	unc_kernel_op(a, 0, &ops[1]);
-	unc_kernel_op(b, 0, &ops[2]);
-	unc_kernel_op(a, 1, &ops[3]);
-	unc_kernel_op(a, 1, &ops[4]);
+	unc_kernel_op(a, &three[2], &ops[0]);
+	unc_kernel_op(a, &three[0], &ops[1]);
+	unc_kernel_op(b, &other, &ops[2]);
+	unc_kernel_op(a, &three[1], &ops[3]);
+	unc_kernel_op(a, &three[1], &ops[4]);
 	forget();
 	kernel.value = 70;
 	CHECK_NUMBER(unc_access_run(gate, ops, 5), 0);
@@ -254,7 +254,7 @@ static void test_turns(void)
 			       "open 40 0xff cpu 8 behind 1002\n"
 			       "enable 1002\n"
 			       "read 1002\n");
-	unc_kernel_op(group, 0, &op);
+	unc_kernel_op(group, &three[0], &op);
 	clock_ns += 1000000000;
 	kernel.idle = 600000000;
 	CHECK_NUMBER(unc_access_run(gate, &op, 1), 0);
@@ -275,7 +275,7 @@ static void test_lost(void)
 
 	begin_fake(NULL);
 	group = open_group(three, 1);
-	unc_kernel_op(group, 0, &op);
+	unc_kernel_op(group, &three[0], &op);
 	kernel.crowded = true;
 	CHECK_NUMBER(unc_access_run(gate, &op, 1), UNC_ERR_IO);
 	CHECK_NUMBER(op.error, UNC_ERR_BUSY);
@@ -303,7 +303,7 @@ static void test_socket_offline(void)
 
 		begin_fake(NULL);
 		group = open_group(three, 1);
-		unc_kernel_op(group, 0, &op);
+		unc_kernel_op(group, &three[0], &op);
 		for (unsigned k = 0; k < 1000; k++) {
 			clock_ns += step[i];
 			CHECK_NUMBER(unc_access_run(gate, &op, 1), 0);
@@ -337,7 +337,7 @@ static void test_gap(void)
 
 	begin_fake(NULL);
 	group = open_group(three, 1);
-	unc_kernel_op(group, 0, &op);
+	unc_kernel_op(group, &three[0], &op);
 	clock_ns += 1000000000;
 	kernel.lost = 30000000;
 	CHECK_NUMBER(unc_access_run(gate, &op, 1), 0);
@@ -372,8 +372,8 @@ static void test_sharing(void)
 	CHECK_NUMBER(kernel.opened, 6);
 	CHECK_NUMBER(unc_kernel_open(gate, &elsewhere, three, 1, &group[4], &err), 0);
 	CHECK_NUMBER(kernel.opened, 7);
-	unc_kernel_op(group[1], 0, &ops[0]);
-	unc_kernel_op(group[1], 1, &ops[1]);
+	unc_kernel_op(group[1], &turned[0], &ops[0]);
+	unc_kernel_op(group[1], &turned[1], &ops[1]);
 	unc_kernel_close(group[0]);
 	CHECK_NUMBER(kernel.closed, 0);
 	kernel.value = 10;
@@ -395,8 +395,8 @@ static void *read_often(void *arg)
 	uintptr_t wrong = 0;
 	uint64_t last = 0;
 
-	unc_kernel_op(group, 0, &ops[0]);
-	unc_kernel_op(group, 1, &ops[1]);
+	unc_kernel_op(group, &three[0], &ops[0]);
+	unc_kernel_op(group, &three[1], &ops[1]);
 	for (unsigned i = 0; i < 20000; i++) {
 		wrong += unc_access_run(gate, ops, 2) != 0;
 		wrong += ops[1].value != ops[0].value + 1 || ops[0].value < last;

@@ -369,8 +369,8 @@ static void test_real(void)
 	CU_ASSERT_EQUAL_FATAL(unc_kernel_open(gate, &place, pair, 2, &group, &err), 0);
 	uint64_t inner = now_ns();
 	CHECK_NUMBER(descriptors(), idle + 2);
-	unc_kernel_op(group, 0, &ops[0]);
-	unc_kernel_op(group, 1, &ops[1]);
+	unc_kernel_op(group, &pair[0], &ops[0]);
+	unc_kernel_op(group, &pair[1], &ops[1]);
 	fault_pages();
 	reads = 0;
 	inner = now_ns() - inner;

@@ -312,7 +312,7 @@ static struct unc_kernel_group *open_group(const char *pmu, unsigned socket,
 	CHECK_TEXT(err.text, "");
 	CU_ASSERT_FATAL(group != NULL);
 	for (size_t i = 0; i < n; i++)
-		unc_kernel_op(group, i, &ops[i]);
+		unc_kernel_op(group, &events[i], &ops[i]);
 	return group;
 }
 

@@ -49,16 +49,14 @@ int unc_kernel_open(struct unc_access *, const struct unc_kernel_place *,
 		    const struct unc_kernel_event *, size_t n, struct unc_kernel_group **out,
 		    struct unc_error *err);
 void unc_kernel_close(struct unc_kernel_group *); /* NULL: nothing */
-/* In a process that was forked from its owner, where a lock may be held by a thread that is not there:
- * gives back its memory; what is open ends with the gate. */
-void unc_kernel_forget(struct unc_kernel_group *);
 
-/* A prepared read of event i of those that were asked for, for unc_access_run(): value is what it has
+/* A prepared read of one of those events, for unc_access_run(): value is what it has
  * counted, 64 bits, since the group was opened, maybe by somebody before. Neighbouring reads of one
  * group are one system call. errno_value: ENODEV: it has ended, since all CPUs of its socket went offline;
  * EBUSY: it has lost its counter; ERANGE, ENOLINK: somebody who has the same descriptors has set the
  * counts to 0, or closed some of the events. */
-void unc_kernel_op(struct unc_kernel_group *, size_t i, struct unc_reg_op *out);
+void unc_kernel_op(struct unc_kernel_group *, const struct unc_kernel_event *,
+		   struct unc_reg_op *out);
 
 /* For how many ns, since the group was opened and up to its last read, the event did not count though
  * it should have: others had its counter, or the kernel took it to another CPU. */

@@ -12,18 +12,19 @@
 #include <sys/resource.h>
 
 #include "access/broker.h"
+#include "host/cpu.h"
 #include "host/events.h"
 #include "host/perf_users.h"
 
 /* ---- opening */
 
-static int fail_descriptors(const struct unc_perf_group *group, size_t opened,
+static int fail_descriptors(const struct unc_kernel_group *group, size_t opened,
 			    struct unc_error *err)
 {
 	struct rlimit limit = {0};
 	size_t have = opened;
 
-	for (const struct unc_perf_group *other = group->next; other; other = other->next)
+	for (const struct unc_kernel_group *other = group->next; other; other = other->next)
 		have += other->n;
 	getrlimit(RLIMIT_NOFILE, &limit);
 	return unc_fail(
@@ -35,7 +36,7 @@ static int fail_descriptors(const struct unc_perf_group *group, size_t opened,
 }
 
 /* Why event i could not be opened. */
-static int fail_open(const struct unc_perf_group *group, size_t i, int errno_value,
+static int fail_open(const struct unc_kernel_group *group, size_t i, int errno_value,
 		     struct unc_error *err)
 {
 	const struct unc_kernel_event *event = &group->event[i];
@@ -75,7 +76,7 @@ static int fail_open(const struct unc_perf_group *group, size_t i, int errno_val
 	}
 }
 
-static void close_events(const struct unc_perf_group *group, size_t n)
+static void close_events(const struct unc_kernel_group *group, size_t n)
 {
 	struct unc_machine *machine = group->machine;
 
@@ -83,7 +84,7 @@ static void close_events(const struct unc_perf_group *group, size_t n)
 		machine->events->close(machine, group->fd[n]);
 }
 
-static int open_events(struct unc_perf_group *group, bool pinned, struct unc_error *err)
+static int open_events(struct unc_kernel_group *group, bool pinned, struct unc_error *err)
 {
 	struct unc_machine *machine = group->machine;
 	const struct unc_machine_events *events = machine->events;
@@ -114,7 +115,7 @@ static int open_events(struct unc_perf_group *group, bool pinned, struct unc_err
 /* 0, or errno. Nothing to be read: a pinned group that has no counters. Where a CPU goes offline, and has
  * no other one in its place, the kernel takes its groups apart; then the leader's time stands still,
  * which goes on where somebody has closed a member. */
-static int read_data(struct unc_perf_group *group)
+static int read_data(struct unc_kernel_group *group)
 {
 	struct unc_machine *machine = group->machine;
 	size_t size = (UNC_GROUP_VALUE + group->n) * sizeof(*group->data);
@@ -133,7 +134,7 @@ static int read_data(struct unc_perf_group *group)
 }
 
 /* A count only grows, unless somebody who has the same descriptors sets it to 0. */
-static int check_values(struct unc_perf_group *group)
+static int check_values(struct unc_kernel_group *group)
 {
 	for (size_t i = 0; i < group->n; i++) {
 		if (group->data[UNC_GROUP_VALUE + i] < group->last[i])
@@ -148,7 +149,7 @@ static int check_values(struct unc_perf_group *group)
  * was enabled tells, which does not keep up with the clock (that may differ by 0.2 %). If it stands
  * still the group has ended, else that was a gap: the kernel took it to another CPU.
  */
-static int check_time(struct unc_perf_group *group, uint64_t before)
+static int check_time(struct unc_kernel_group *group, uint64_t before)
 {
 	const uint64_t ms = 1000000;
 	uint64_t elapsed = before - group->seen, enabled = group->data[UNC_GROUP_ENABLED];
@@ -172,7 +173,7 @@ static int check_time(struct unc_perf_group *group, uint64_t before)
 	return rc;
 }
 
-int unc_perf_group_read(struct unc_perf_group *group)
+int unc_kernel_group_read(struct unc_kernel_group *group)
 {
 	uint64_t before = unc_machine_now(group->machine);
 	int rc = group->ended ? group->ended : read_data(group);
@@ -192,10 +193,10 @@ int unc_perf_group_read(struct unc_perf_group *group)
 
 /* Whether it counts: a socket that went offline leaves its groups with their old counts, and their time
  * stands still. 0, or errno. */
-static int runs(struct unc_perf_group *group)
+static int runs(struct unc_kernel_group *group)
 {
 	const uint64_t ms = 1000000;
-	int error = unc_perf_group_read(group);
+	int error = unc_kernel_group_read(group);
 	uint64_t enabled = group->data[UNC_GROUP_ENABLED];
 
 	for (unsigned i = 0; !error && group->data[UNC_GROUP_ENABLED] == enabled; i++) {
@@ -203,13 +204,13 @@ static int runs(struct unc_perf_group *group)
 			return ENODEV;
 		if (i > 0)
 			group->machine->methods->pause(group->machine, ms);
-		error = unc_perf_group_read(group);
+		error = unc_kernel_group_read(group);
 	}
 	return error;
 }
 
 /* One that other processes of the user had before, and that does not run any more, is exchanged. */
-static int take_passed(struct unc_perf_group *group, struct unc_broker *broker,
+static int take_passed(struct unc_kernel_group *group, struct unc_broker *broker,
 		       struct unc_error *err)
 {
 	int rc, error = ENODEV;
@@ -235,7 +236,7 @@ static int take_passed(struct unc_perf_group *group, struct unc_broker *broker,
 }
 
 /* Pinned, or where others leave too few counters, not. */
-static int start_group(struct unc_perf_group *group, struct unc_error *err)
+static int start_group(struct unc_kernel_group *group, struct unc_error *err)
 {
 	int rc, error = EBUSY;
 
@@ -244,7 +245,7 @@ static int start_group(struct unc_perf_group *group, struct unc_error *err)
 		if (rc < 0)
 			return rc;
 		group->lost = false;
-		error = unc_perf_group_read(group);
+		error = unc_kernel_group_read(group);
 		if (error)
 			close_events(group, group->n);
 	}
@@ -255,7 +256,7 @@ static int start_group(struct unc_perf_group *group, struct unc_error *err)
 	return 0;
 }
 
-static void free_group(struct unc_perf_group *group)
+static void free_group(struct unc_kernel_group *group)
 {
 	pthread_mutex_destroy(&group->lock);
 	free(group->event);
@@ -265,7 +266,8 @@ static void free_group(struct unc_perf_group *group)
 	free(group);
 }
 
-static bool allocate(struct unc_perf_group *group, const struct unc_kernel_event *events, size_t n)
+static bool allocate(struct unc_kernel_group *group, const struct unc_kernel_event *events,
+		     size_t n)
 {
 	group->n = n;
 	group->event = calloc(n, sizeof(*group->event));
@@ -279,11 +281,12 @@ static bool allocate(struct unc_perf_group *group, const struct unc_kernel_event
 }
 
 /* Nothing of it is open; NULL: out of memory. */
-static struct unc_perf_group *new_group(struct unc_machine *machine, struct unc_perf_group *next,
-					const struct unc_kernel_place *place,
-					const struct unc_kernel_event *events, size_t n)
+static struct unc_kernel_group *new_group(struct unc_machine *machine,
+					  struct unc_kernel_group *next,
+					  const struct unc_kernel_place *place,
+					  const struct unc_kernel_event *events, size_t n)
 {
-	struct unc_perf_group *group = calloc(1, sizeof(*group));
+	struct unc_kernel_group *group = calloc(1, sizeof(*group));
 
 	if (!group)
 		return NULL;
@@ -297,26 +300,57 @@ static struct unc_perf_group *new_group(struct unc_machine *machine, struct unc_
 	return NULL;
 }
 
-int unc_perf_group_open(struct unc_machine *machine, struct unc_broker *broker,
-			struct unc_perf_group *next, const struct unc_kernel_place *place,
-			const struct unc_kernel_event *events, size_t n,
-			struct unc_perf_group **out, struct unc_error *err)
+/* Why the kernel says of each CPU of the socket that it is offline. */
+static int fail_cpus(const struct unc_machine *machine, uint32_t of, struct unc_error *err)
 {
-	struct unc_perf_group *group = new_group(machine, next, place, events, n);
-	int rc;
+	bool online[UNC_MAX_CPUS] = {false};
+	char text[4096];
+	int cpu;
+
+	if (!machine->fs ||
+	    unc_fs_text(machine->fs, text, sizeof(text), "/sys/devices/system/cpu/online") < 0 ||
+	    !unc_cpu_list(text, online))
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, UNC_NO_CPU);
+	for (unsigned i = 0; (cpu = unc_topology_sibling(machine->top, of, i)) >= 0; i++)
+		if (online[cpu])
+			return unc_fail(err, UNC_ERR_UNAVAILABLE,
+					"perf_event_open: no such device, though cpu %d of the "
+					"socket is online: the kernel's driver is being unloaded",
+					cpu);
+	return unc_fail(err, UNC_ERR_UNAVAILABLE, UNC_NO_CPU);
+}
+
+/* The CPU that stood for its socket may have gone offline since: any other will do. */
+int unc_kernel_group_open(struct unc_machine *machine, struct unc_broker *broker,
+			  struct unc_kernel_group *next, const struct unc_kernel_place *place,
+			  const struct unc_kernel_event *events, size_t n,
+			  struct unc_kernel_group **out, struct unc_error *err)
+{
+	struct unc_kernel_group *group = new_group(machine, next, place, events, n);
+	int rc, cpu;
 
 	if (!group)
 		return unc_no_memory(err);
-	rc = broker ? take_passed(group, broker, err) : start_group(group, err);
+	for (unsigned i = 0;; i++) {
+		rc = broker ? take_passed(group, broker, err) : start_group(group, err);
+		if (rc != UNC_ERR_NOT_FOUND ||
+		    (cpu = unc_topology_sibling(machine->top, place->cpu, i)) < 0)
+			break;
+		group->place.cpu = (uint32_t)cpu;
+	}
+	if (rc == UNC_ERR_NOT_FOUND)
+		rc = fail_cpus(machine, place->cpu, err);
 	if (rc < 0) {
 		free_group(group);
 		return rc;
 	}
+	unc_error_clear(err);  /* of the CPUs before */
+	group->place = *place; /* by which others will ask */
 	*out = group;
 	return 0;
 }
 
-void unc_perf_group_close(struct unc_perf_group *group, struct unc_broker *broker)
+void unc_kernel_group_close(struct unc_kernel_group *group, struct unc_broker *broker)
 {
 	close_events(group, group->n);
 	if (broker)
@@ -326,7 +360,8 @@ void unc_perf_group_close(struct unc_perf_group *group, struct unc_broker *broke
 
 /* ---- sharing */
 
-size_t unc_perf_group_find(const struct unc_perf_group *group, const struct unc_kernel_event *event)
+size_t unc_kernel_group_find(const struct unc_kernel_group *group,
+			     const struct unc_kernel_event *event)
 {
 	size_t i = 0;
 
@@ -337,8 +372,8 @@ size_t unc_perf_group_find(const struct unc_perf_group *group, const struct unc_
 	return i;
 }
 
-bool unc_perf_group_has(struct unc_perf_group *group, const struct unc_kernel_place *place,
-			const struct unc_kernel_event *events, size_t n)
+bool unc_kernel_group_has(struct unc_kernel_group *group, const struct unc_kernel_place *place,
+			  const struct unc_kernel_event *events, size_t n)
 {
 	pthread_mutex_lock(&group->lock);
 	bool has = !group->ended && !group->lost && group->place.type == place->type &&
@@ -346,6 +381,6 @@ bool unc_perf_group_has(struct unc_perf_group *group, const struct unc_kernel_pl
 	pthread_mutex_unlock(&group->lock);
 
 	for (size_t i = 0; i < n && has; i++)
-		has = unc_perf_group_find(group, &events[i]) < group->n;
+		has = unc_kernel_group_find(group, &events[i]) < group->n;
 	return has;
 }

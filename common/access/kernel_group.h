@@ -14,9 +14,11 @@ struct unc_broker; /* broker.h */
 enum { UNC_GROUP_N, UNC_GROUP_ENABLED, UNC_GROUP_RUNNING, UNC_GROUP_VALUE };
 
 /* Those who want the same events share it. */
-struct unc_perf_group {
+struct unc_kernel_group {
+	struct unc_backend *backend;
+	uint8_t way;
 	struct unc_machine *machine;
-	struct unc_perf_group *next; /* of those that are open */
+	struct unc_kernel_group *next; /* of those that are open */
 	unsigned users;
 	struct unc_kernel_place place;
 	size_t n;
@@ -35,34 +37,32 @@ struct unc_perf_group {
 	uint64_t *last; /* its values before */
 };
 
+/* Of access method kernel, or of broker. */
+struct unc_backend {
+	struct unc_machine *machine;
+	pthread_mutex_t lock; /* of what follows */
+	struct unc_kernel_group *first;
+	struct unc_broker *broker; /* that opens events for it; NULL: it opens them itself */
+	bool passed;               /* of access method broker */
+	bool tried;                /* whether there is the right */
+	struct unc_error refused;
+};
+
 /* ---- kernel_group.c */
 
 /* broker: who opens them; NULL: this process. next: the first of those that are open already.
- * Errors: as unc_kernel_open(); UNC_ERR_NOT_FOUND: the CPU is offline. */
-int unc_perf_group_open(struct unc_machine *, struct unc_broker *, struct unc_perf_group *next,
-			const struct unc_kernel_place *, const struct unc_kernel_event *, size_t n,
-			struct unc_perf_group **out, struct unc_error *err);
+ * Errors: as unc_kernel_open(). */
+int unc_kernel_group_open(struct unc_machine *, struct unc_broker *, struct unc_kernel_group *next,
+			  const struct unc_kernel_place *, const struct unc_kernel_event *,
+			  size_t n, struct unc_kernel_group **out, struct unc_error *err);
 /* broker: to whom they are given back; NULL: to nobody. */
-void unc_perf_group_close(struct unc_perf_group *, struct unc_broker *broker);
+void unc_kernel_group_close(struct unc_kernel_group *, struct unc_broker *broker);
 /* Which of its events this is; n: none. */
-size_t unc_perf_group_find(const struct unc_perf_group *, const struct unc_kernel_event *);
+size_t unc_kernel_group_find(const struct unc_kernel_group *, const struct unc_kernel_event *);
 /* Whether it counts, at this place, all of these. */
-bool unc_perf_group_has(struct unc_perf_group *, const struct unc_kernel_place *,
-			const struct unc_kernel_event *, size_t n);
+bool unc_kernel_group_has(struct unc_kernel_group *, const struct unc_kernel_place *,
+			  const struct unc_kernel_event *, size_t n);
 /* Brings its data up to date, the lock held; errno. */
-int unc_perf_group_read(struct unc_perf_group *);
-
-/* ---- access_kernel.c: unc_kernel_find() and unc_kernel_open() */
-
-struct unc_wire_answer;
-int unc_backend_list(struct unc_backend *, uint32_t first, struct unc_wire_answer *out,
-		     struct unc_error *err);
-int unc_backend_told(struct unc_backend *, char *buf, size_t size);
-
-int unc_backend_find(struct unc_backend *, const char *pmu, unsigned socket,
-		     struct unc_kernel_place *out, struct unc_error *err);
-int unc_backend_join(struct unc_backend *, unsigned way, const struct unc_kernel_place *,
-		     const struct unc_kernel_event *, size_t n, struct unc_kernel_group **out,
-		     struct unc_error *err);
+int unc_kernel_group_read(struct unc_kernel_group *);
 
 #endif

@@ -30,7 +30,6 @@ static const struct unc_kernel_unit *kernel_of(const struct unc_run *run, const 
 static int kernel_claim(struct unc_run *run, struct unc_set *set, struct unc_error *err)
 {
 	const struct unc_table *t = run->platform->table;
-	uint8_t events[UNC_KERNEL_PMUS] = {0};
 
 	if (!set->held && !(set->held = calloc(1, sizeof(struct groups))))
 		return unc_no_memory(err);
@@ -42,7 +41,6 @@ static int kernel_claim(struct unc_run *run, struct unc_set *set, struct unc_err
 						   : unc_type_ctr(&t->type[code->type], 0);
 		c->mask = UINT64_MAX; /* the kernel adds up */
 		c->start = 0;
-		c->place = events[c->event->kernel.pmu]++;
 	}
 	return 0;
 }
@@ -125,9 +123,12 @@ static int kernel_reads(struct unc_run *run, struct unc_set *set, struct unc_reg
 {
 	(void)run;
 	(void)err;
-	for (size_t i = 0; i < set->n; i++)
-		unc_kernel_op(groups_of(set)->pmu[set->counter[i].event->kernel.pmu],
-			      set->counter[i].place, &ops[i]);
+	for (size_t i = 0; i < set->n; i++) {
+		const struct unc_kernel_code *code = &set->counter[i].event->kernel;
+		const struct unc_kernel_event event = {code->config, code->config1, code->config2};
+
+		unc_kernel_op(groups_of(set)->pmu[code->pmu], &event, &ops[i]);
+	}
 	return 0;
 }
 
@@ -159,10 +160,9 @@ static void kernel_abandon(struct unc_run *run, const struct unc_batch *b)
 	(void)kernel_stop(run, b, NULL);
 }
 
+/* What is open in a process that was forked ends with the gate. */
 static void kernel_forget(struct unc_set *set)
 {
-	for (unsigned pmu = 0; set->held && pmu < UNC_KERNEL_PMUS; pmu++)
-		unc_kernel_forget(groups_of(set)->pmu[pmu]);
 	free(set->held);
 	set->held = NULL;
 }

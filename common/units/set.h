@@ -70,9 +70,8 @@ struct unc_set_counter {
 	uint64_t good;  /* total at the last good comparison */
 	uint64_t start; /* what it was set to; 0: it was left as it was */
 	const struct unc_coded *event;
-	uint16_t ctr;  /* counter register (index into table->reg), once it is claimed */
-	uint8_t place; /* of the kernel's event in the group of its PMU */
-	bool clock;    /* it counts a clock of its type */
+	uint16_t ctr; /* counter register (index into table->reg), once it is claimed */
+	bool clock;   /* it counts a clock of its type */
 };
 
 /* The time that a set has counted, ns. */

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* PMUs of the kernel's driver: whether this process may open their events or the broker does, and who shares a group. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "access/access_ways.h"
+#include "access/broker.h"
+#include "access/kernel_group.h"
+#include "host/cpu.h"
+#include "host/machine.h"
+#include "host/perf_users.h"
+
+/* ---- PMUs */
+
+/* Asks the kernel for an event, until it has said yes or no to that as such. */
+static void try_right(struct unc_backend *backend, const struct unc_kernel_place *place)
+{
+	const struct unc_kernel_event any = {0};
+	struct perf_event_attr attr = unc_events_attr(place->type, &any, true, false);
+	struct unc_machine *machine = backend->machine;
+	int fd = machine->events->open(machine, &attr, (int)place->cpu, -1);
+
+	if (fd >= 0)
+		machine->events->close(machine, fd);
+	else if (errno == EACCES || errno == EPERM)
+		unc_perf_refused(machine->fs, errno, &backend->refused);
+	backend->tried = fd >= 0 || backend->refused.code;
+}
+
+/* The lock is held. */
+static int need_broker(struct unc_backend *backend, struct unc_error *err)
+{
+	if (!backend->broker)
+		backend->broker = unc_broker_new(backend->machine);
+	return backend->broker ? 0 : unc_no_memory(err);
+}
+
+static int ask_broker(struct unc_backend *backend, const char *pmu, struct unc_error *err)
+{
+	int rc;
+
+	pthread_mutex_lock(&backend->lock);
+	rc = need_broker(backend, err);
+	if (rc == 0)
+		rc = unc_broker_asks(backend->broker, pmu, err);
+	pthread_mutex_unlock(&backend->lock);
+	return rc;
+}
+
+static int has_right(struct unc_backend *backend, const struct unc_kernel_place *place,
+		     struct unc_error *err)
+{
+	int rc = 0;
+
+	pthread_mutex_lock(&backend->lock);
+	if (!backend->tried)
+		try_right(backend, place);
+	if (backend->refused.code)
+		rc = unc_fail(err, backend->refused.code, "%s", backend->refused.text);
+	pthread_mutex_unlock(&backend->lock);
+	return rc;
+}
+
+/* The CPU of a socket in a cpumask. */
+static int choose_cpu(const struct unc_backend *backend, const char *pmu, const char *mask,
+		      unsigned socket, uint32_t *out, struct unc_error *err)
+{
+	bool cpus[UNC_MAX_CPUS] = {false};
+
+	if (!unc_cpu_list(mask, cpus))
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"cpumask of the kernel's PMU %s: '%.40s' is not a list of CPUs "
+				"like 0,8",
+				pmu, mask);
+	for (int cpu = 0; cpu < UNC_MAX_CPUS; cpu++)
+		if (cpus[cpu] && unc_topology_socket(backend->machine->top, cpu) == (int)socket) {
+			*out = (uint32_t)cpu;
+			return 0;
+		}
+	return unc_fail(err, UNC_ERR_UNAVAILABLE,
+			"cpumask of the kernel's PMU %s, '%.40s', has no CPU of socket %u", pmu,
+			mask, socket);
+}
+
+static int find_place(const struct unc_backend *backend, const char *pmu, unsigned socket,
+		      struct unc_kernel_place *out, struct unc_error *err)
+{
+	struct unc_machine *machine = backend->machine;
+	char mask[4096];
+	int rc = machine->events->find(machine, pmu, &out->type, mask, sizeof(mask));
+
+	if (rc == ENOENT)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "the kernel has no PMU %s: its driver %s",
+				pmu,
+				!machine->simulated && unc_fs_exists(machine->fs,
+								     "/sys/module/intel_uncore")
+					? "is loaded (intel_uncore) and does not know the unit"
+					: "is not loaded (modprobe intel_uncore) or does not know "
+					  "the unit");
+	if (rc)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "the kernel's PMU %s: %s", pmu,
+				unc_fs_reason(rc));
+	if (machine->fenced && !unc_events_type(out->type))
+		return unc_fail(err, UNC_ERR_DENIED,
+				"the kernel's PMU %s: type %u is not one of a driver", pmu,
+				out->type);
+	return choose_cpu(backend, pmu, mask, socket, &out->cpu, err);
+}
+
+static int find_by(struct unc_backend *backend, const char *pmu, unsigned socket,
+		   struct unc_kernel_place *out, struct unc_error *err)
+{
+	struct unc_kernel_place place = {0};
+	int rc;
+
+	if (!unc_events_pmu(pmu))
+		return unc_fail(err, UNC_ERR_DENIED,
+				"the kernel's PMU '%.40s' is not one of its uncore driver", pmu);
+	rc = find_place(backend, pmu, socket, &place, err);
+	if (rc == 0)
+		rc = backend->passed ? ask_broker(backend, pmu, err)
+				     : has_right(backend, &place, err);
+	if (rc < 0)
+		return rc;
+	*out = place;
+	out->passed = backend->passed;
+	memcpy(out->pmu, pmu, strnlen(pmu, sizeof(out->pmu) - 1));
+	return 0;
+}
+
+/* ---- which method: that of this process, or the broker's */
+
+/* 0: it was not chosen. */
+static unsigned way_of(const struct unc_access *access, bool passed)
+{
+	return unc_ways_find(unc_access_ways(access),
+			     passed ? &unc_access_broker : &unc_access_kernel);
+}
+
+/* NULL: it was not chosen. */
+static struct unc_backend *backend_of(const struct unc_access *access, bool passed)
+{
+	unsigned way = way_of(access, passed);
+
+	return way ? unc_access_ways(access)->way[way].backend : NULL;
+}
+
+bool unc_kernel_chosen(const struct unc_access *access)
+{
+	return way_of(access, false) || way_of(access, true);
+}
+
+bool unc_kernel_before(const struct unc_access *access, int space)
+{
+	unsigned own = way_of(access, false), passed = way_of(access, true);
+	unsigned way = own && (!passed || own < passed) ? own : passed;
+	unsigned other = unc_ways_next(unc_access_ways(access), space, 0);
+
+	return way && (!other || way < other);
+}
+
+bool unc_kernel_told(const struct unc_access *access, char *buf, size_t size)
+{
+	struct unc_backend *backend = backend_of(access, true);
+	int n = 0;
+
+	if (!backend)
+		return false;
+	pthread_mutex_lock(&backend->lock);
+	n = snprintf(buf, size, "%s", backend->broker ? unc_broker_told(backend->broker) : "");
+	pthread_mutex_unlock(&backend->lock);
+	return n > 0;
+}
+
+int unc_kernel_passed(struct unc_access *access, uint32_t first, struct unc_wire_answer *out,
+		      struct unc_error *err)
+{
+	struct unc_backend *backend = backend_of(access, true);
+	int rc;
+
+	if (!backend)
+		return UNC_ERR_NOT_FOUND;
+	pthread_mutex_lock(&backend->lock);
+	rc = need_broker(backend, err);
+	if (rc == 0)
+		rc = unc_broker_list(backend->broker, first, out, err);
+	pthread_mutex_unlock(&backend->lock);
+	return rc;
+}
+
+/* The broker is asked where this process may not open them itself; what that would need is said where
+ * there is no broker. */
+int unc_kernel_find(struct unc_access *access, const char *pmu, unsigned socket,
+		    struct unc_kernel_place *out, struct unc_error *err)
+{
+	struct unc_backend *own = backend_of(access, false), *broker = backend_of(access, true);
+	struct unc_error why = {0};
+	int rc = own      ? find_by(own, pmu, socket, out, err)
+		 : broker ? UNC_ERR_PERMISSION
+			  : unc_fail(err, UNC_ERR_UNAVAILABLE, "access method %s was not chosen",
+				     unc_access_kernel.name);
+
+	if (rc != UNC_ERR_PERMISSION || !broker)
+		return rc;
+	rc = find_by(broker, pmu, socket, out, &why);
+	if (rc == UNC_ERR_NOT_FOUND)
+		return own ? UNC_ERR_PERMISSION : unc_fail(err, UNC_ERR_PERMISSION, "%s", why.text);
+	if (rc < 0)
+		return unc_fail(err, rc, "%s", why.text);
+	unc_error_clear(err);
+	return 0;
+}
+
+/* ---- groups */
+
+int unc_kernel_open(struct unc_access *access, const struct unc_kernel_place *place,
+		    const struct unc_kernel_event *events, size_t n, struct unc_kernel_group **out,
+		    struct unc_error *err)
+{
+	struct unc_backend *backend = backend_of(access, place->passed);
+	struct unc_kernel_group *group;
+	int rc = 0;
+
+	if (!backend)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "access method %s was not chosen",
+				place->passed ? unc_access_broker.name : unc_access_kernel.name);
+	pthread_mutex_lock(&backend->lock);
+	for (group = backend->first; group && !unc_kernel_group_has(group, place, events, n);)
+		group = group->next;
+	if (!group && (rc = unc_kernel_group_open(backend->machine, backend->broker, backend->first,
+						  place, events, n, &group, err)) == 0) {
+		group->backend = backend;
+		group->way = (uint8_t)way_of(access, place->passed);
+		backend->first = group;
+	}
+	if (rc == 0) {
+		group->users++;
+		*out = group;
+	}
+	pthread_mutex_unlock(&backend->lock);
+	return rc;
+}
+
+void unc_kernel_close(struct unc_kernel_group *group)
+{
+	struct unc_backend *backend = group ? group->backend : NULL;
+	struct unc_kernel_group **at;
+
+	if (!group)
+		return;
+	pthread_mutex_lock(&backend->lock);
+	if (--group->users == 0) {
+		for (at = &backend->first; *at != group;)
+			at = &(*at)->next;
+		*at = group->next;
+		unc_kernel_group_close(group, backend->broker);
+	}
+	pthread_mutex_unlock(&backend->lock);
+}
