@@ -147,7 +147,7 @@ static bool find_table(struct broker *b, const char *cpu)
 	return false;
 }
 
-static int begin(struct broker *b, const char *policy, const char *cpu, struct unc_error *err)
+static int begin(struct broker *b, const char *policy, struct unc_error *err)
 {
 	struct rlimit limit;
 	struct timespec t;
@@ -162,15 +162,6 @@ static int begin(struct broker *b, const char *policy, const char *cpu, struct u
 	if ((rc = unc_fs_open(NULL, &b->machine.fs, err)) < 0 ||
 	    (rc = unc_topology_read(b->machine.fs, &b->topology, err)) < 0)
 		return rc;
-	if (!find_table(b, cpu))
-		return cpu ? unc_fail(err, UNC_ERR_NOT_FOUND, "there are no tables of a CPU '%s'",
-				      cpu)
-			   : unc_fail(err, UNC_ERR_UNAVAILABLE,
-				      "there are no tables of this CPU: %s, family %d model 0x%x; "
-				      "--cpu NAME "
-				      "checks a policy for another one",
-				      b->topology.vendor, b->topology.family,
-				      (unsigned)b->topology.model);
 	unc_fs_raise_limit();
 	getrlimit(RLIMIT_NOFILE, &limit);
 	if (limit.rlim_cur <= 2 * MAX_CONNECTIONS)
@@ -183,29 +174,38 @@ static int begin(struct broker *b, const char *policy, const char *cpu, struct u
 	return 0;
 }
 
-static int read_policy(struct broker *b, struct unc_error *err)
+/* cpu: as find_table() takes it. */
+static int read_policy(struct broker *b, const char *cpu, struct unc_error *err)
 {
+	if (!find_table(b, cpu))
+		return cpu ? unc_fail(err, UNC_ERR_NOT_FOUND, "there are no tables of a CPU '%s'",
+				      cpu)
+			   : unc_fail(err, UNC_ERR_UNAVAILABLE,
+				      "there are no tables of this CPU: %s, family %d model 0x%x; "
+				      "--cpu NAME "
+				      "checks a policy for another one",
+				      b->topology.vendor, b->topology.family,
+				      (unsigned)b->topology.model);
 	return policy_read(b->policy_path, &b->table, b->topology.n_sockets, &b->policy, err);
 }
 
-/* One that is broken from the beginning is no reason to end: then nobody would tell why. */
+/* What is wrong from the beginning is no reason to end: then nobody would tell why. */
 static void read_first(struct broker *b)
 {
 	struct unc_error err = {0};
 
-	if (read_policy(b, &err) == 0)
+	if (read_policy(b, NULL, &err) == 0)
 		return;
 	broker_log(3, "%s; nobody is served before that is mended, and systemctl reload uncored",
 		   err.text);
-	unc_fail(&b->unable, UNC_ERR_BUSY, "the policy of the broker of this site is broken (%s)",
-		 err.text);
+	unc_fail(&b->unable, UNC_ERR_BUSY, "the broker of this site serves nobody: %s", err.text);
 }
 
 static void read_again(struct broker *b)
 {
 	struct unc_error err = {0};
 
-	if (read_policy(b, &err) < 0) {
+	if (read_policy(b, NULL, &err) < 0) {
 		broker_log(3, "%s; what was allowed before stays", err.text);
 		return;
 	}
@@ -296,8 +296,11 @@ static int serve(struct broker *b, int listening)
 		broker_log(3, "signalfd: %s", strerror(errno));
 		return 1;
 	}
-	broker_log(6, "serves %s: %s", unc_tbl_str(&b->table, b->table.title),
-		   b->unable.code ? "nothing yet" : b->policy.told);
+	if (b->unable.code)
+		broker_log(6, "serves nobody yet");
+	else
+		broker_log(6, "serves %s: %s", unc_tbl_str(&b->table, b->table.title),
+			   b->policy.told);
 	while (turn(b, listening, signals))
 		;
 	audit_write(b, true);
@@ -369,7 +372,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "uncored: --cpu goes with --check alone\n%s", usage);
 		return 2;
 	}
-	if (begin(&broker, policy, cpu, &err) == 0 && only_check && read_policy(&broker, &err) == 0)
+	if (begin(&broker, policy, &err) == 0 && only_check && read_policy(&broker, cpu, &err) == 0)
 		return check(&broker);
 	if (!err.code)
 		listening = passed_socket(&err);

@@ -198,10 +198,10 @@ grep -q '<5>uid=12345 pid=[0-9]* given=0 refused=[1-9][0-9]* last: .*allows MEM,
 result "refusals are in the log"
 printf '[allow]\nunits = nonsense\n' >"$tmp/policy"
 start_broker "$soft/uncored" --policy "$tmp/policy"
-! measure stat -e imc0.DCLOCKTICKS true && said "the policy of the broker of this site is broken (.*policy:2: units = nonsense"
+! measure stat -e imc0.DCLOCKTICKS true && said "the broker of this site serves nobody: .*policy:2: units = nonsense"
 result "a policy that is broken from the beginning: each who asks is told"
 measure doctor
-said "the policy of the broker of this site is broken"
+said "the broker of this site serves nobody"
 result "and by doctor"
 printf '[allow]\nunits = imc\n' >"$tmp/policy"
 kill -HUP "$broker"
@@ -431,25 +431,38 @@ fi
 stop_broker
 rm -f /run/uncored/socket
 
-if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]; then
-	"$python" - "$soft/uncored" --policy "$tmp/policy" <<'EOF' 2>"$tmp/log" &
-import os, socket, subprocess, sys
+# A broker of a user of its own, as a service is, with these capabilities.
+as_service() # CAPABILITIES
+{
+	"$python" - "$1" "$soft/uncored" --policy "$tmp/policy" <<'EOF' 2>"$tmp/log" &
+import os, socket, sys
 s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 s.bind("/run/uncored/socket")
 s.listen(16)
 s = socket.fromfd(s.fileno(), socket.AF_UNIX, socket.SOCK_SEQPACKET) if s.fileno() == 3 else s
 os.dup2(s.fileno(), 3, inheritable=True)
-os.execvp("setpriv", ["setpriv", "--reuid", "4242", "--regid", "4242", "--clear-groups", "--inh-caps=-all,+perfmon",
-                      "--ambient-caps=-all,+perfmon", "--bounding-set=-all,+perfmon", "--no-new-privs",
-                      "sh", "-c", 'export LISTEN_PID=$$ LISTEN_FDS=1; exec "$@"', "sh"] + sys.argv[1:])
+os.execvp("setpriv", ["setpriv", "--reuid", "4242", "--regid", "4242", "--clear-groups", "--inh-caps=" + sys.argv[1],
+                      "--ambient-caps=" + sys.argv[1], "--bounding-set=" + sys.argv[1], "--no-new-privs",
+                      "sh", "-c", 'export LISTEN_PID=$$ LISTEN_FDS=1; exec "$@"', "sh"] + sys.argv[2:])
 EOF
 	broker=$!
 	until grep -q 'serves ' "$tmp/log"; do kill -0 $broker || break; sleep 0.02; done
 	chgrp $user /run/uncored/socket && chmod 660 /run/uncored/socket
+}
+if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]; then
+	as_service -all,+perfmon
 	measure stat -e imc0.DCLOCKTICKS true
 	result "as a user of its own with CAP_PERFMON alone"
 	stop_broker
+	rm -f /run/uncored/socket
 else
 	skip "by CAP_PERFMON alone" "this kernel wants CAP_SYS_ADMIN"
 fi
+as_service -all
+! measure stat -e imc0.DCLOCKTICKS true && said "the broker of this site may not open events itself (its administrator: uncored(8), RIGHTS)"
+result "without the right: each who asks is told"
+measure doctor
+said "the broker of this site may not open events" && ! said "allows all events on imc: used"
+result "and by doctor"
+stop_broker
 finish
