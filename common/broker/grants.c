@@ -174,18 +174,24 @@ void grants_end(struct broker *b, unsigned connection)
 			drop_lease(b, &b->lease[i]);
 }
 
-static struct lease *lease_of(struct broker *b, unsigned connection, size_t grant)
-{
-	for (size_t i = 0; i < b->n_leases; i++)
-		if (b->lease[i].connection == connection && b->lease[i].grant == grant)
-			return &b->lease[i];
-	return NULL;
-}
-
 static bool same_set(const struct unc_wire_set *a, const struct unc_wire_set *b)
 {
 	return a->cpu == b->cpu && a->n == b->n && strcmp(a->pmu, b->pmu) == 0 &&
 	       memcmp(a->event, b->event, a->n * sizeof(a->event[0])) == 0;
+}
+
+/* Of a set that a connection has; retired: also one that is dead. */
+static struct lease *lease_of(struct broker *b, unsigned connection, const struct unc_wire_set *set,
+			      bool retired)
+{
+	for (struct lease *l = b->lease; l < b->lease + b->n_leases; l++) {
+		const struct grant *g = &b->grant[l->grant];
+
+		if (l->connection == connection && (retired || !g->retired) &&
+		    same_set(&g->set, set))
+			return l;
+	}
+	return NULL;
 }
 
 /* That of the user for the same set; or where there is none, a free one. MAX_GRANTS: none. */
@@ -281,7 +287,7 @@ static int open_set(struct broker *b, unsigned connection, const struct unc_wire
 	uint32_t pmu;
 	int rc = check_set(b, c->uid, set, &pmu, &type, err);
 	size_t at = find_grant(b, c->uid, set);
-	struct lease *lease = rc == 0 && at < b->n_grants ? lease_of(b, connection, at) : NULL;
+	struct lease *lease = rc == 0 ? lease_of(b, connection, set, false) : NULL;
 
 	if (rc < 0)
 		return rc;
@@ -319,8 +325,7 @@ static int close_sets(struct broker *b, unsigned connection, const struct unc_wi
 	int rc = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		size_t at = find_grant(b, b->connection[connection].uid, &r->set[i]);
-		struct lease *lease = at < b->n_grants ? lease_of(b, connection, at) : NULL;
+		struct lease *lease = lease_of(b, connection, &r->set[i], true);
 
 		if (!lease)
 			rc = unc_fail(err, UNC_ERR_NOT_FOUND, "%s: you have no such events",
