@@ -123,8 +123,6 @@ int grants_close(struct broker *, unsigned connection, const struct unc_wire_req
 		 struct unc_error *err);
 /* All that it had. */
 void grants_end(struct broker *, unsigned connection);
-/* Whether a user may have one more of something, of which he has `mine`, and all have `all` of `most`. */
-bool grants_may(uid_t uid, size_t mine, size_t all, size_t most);
 /* NULL: there are too many users. */
 struct user *grants_user(struct broker *, uid_t uid);
 

@@ -32,7 +32,8 @@ struct user *grants_user(struct broker *b, uid_t uid)
 	return free_one;
 }
 
-bool grants_may(uid_t uid, size_t mine, size_t all, size_t most)
+/* Whether a user may have one more of something, of which he has `mine`, and all have `all` of `most`. */
+static bool may_have(uid_t uid, size_t mine, size_t all, size_t most)
 {
 	return uid ? mine < most / SHARE && all < most - most / ROOTS : all < most;
 }
@@ -243,7 +244,7 @@ static int check_limits(struct broker *b, const struct connection *c, const stru
 			set->n, b->policy.descriptors, u->descriptors);
 	if (b->kept + set->n > (c->uid ? b->most - b->most / ROOTS : b->most))
 		return unc_fail(err, UNC_ERR_BUSY, "the broker has no descriptors left");
-	if (!grants_may(c->uid, u->grants, b->n_grants, MAX_GRANTS))
+	if (!may_have(c->uid, u->grants, b->n_grants, MAX_GRANTS))
 		return unc_fail(err, UNC_ERR_BUSY,
 				"you have %u sets of events, or all users %zu: the broker "
 				"has room for no more",
@@ -297,7 +298,7 @@ static int open_set(struct broker *b, unsigned connection, const struct unc_wire
 		lease = NULL;
 		at = find_grant(b, c->uid, set);
 	}
-	if (at == MAX_GRANTS || (!lease && !grants_may(c->uid, u->leases, b->n_leases, MAX_LEASES)))
+	if (at == MAX_GRANTS || (!lease && !may_have(c->uid, u->leases, b->n_leases, MAX_LEASES)))
 		return unc_fail(err, UNC_ERR_BUSY,
 				"you have %u shares of sets of events, or all users %zu: "
 				"the broker has room for no more",

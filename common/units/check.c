@@ -55,7 +55,8 @@ static bool is_there(const struct unc_clock *c)
 	return (c->user ? c->user : &c->set)->state == UNC_SET_COUNTS;
 }
 
-void unc_clock_read(struct unc_run *run, struct unc_clock *c)
+/* Reads a clock, if it was not read in this look. */
+static void read_clock(struct unc_run *run, struct unc_clock *c)
 {
 	if (!is_there(c) || c->ns == run->read_ns)
 		return;
@@ -102,7 +103,7 @@ static void ask(struct unc_run *run, struct unc_clock *c)
 		c->state = UNC_CLOCK_NONE;
 		return;
 	}
-	unc_clock_read(run, c);
+	read_clock(run, c);
 	if (c->asked)
 		return;
 	c->asked = true;
@@ -381,7 +382,7 @@ void unc_run_compare(struct unc_run *run, bool last)
 			set->by->compare(run, set);
 	}
 	for (size_t i = 0; i < run->n_clocks; i++) {
-		unc_clock_read(run, &run->clock[i]);
+		read_clock(run, &run->clock[i]);
 		look_again(run, &run->clock[i]);
 	}
 	if (last)

@@ -126,8 +126,6 @@ int unc_claim_registers(struct unc_run *, struct unc_set *, struct unc_error *er
 
 /* ---- read.c: where counting begins, the first look at one set. */
 void unc_set_base(struct unc_run *, struct unc_set *);
-/* The reads of a look are put together anew. */
-void unc_run_group(struct unc_run *);
 
 /* ---- check.c: clocks, the lock of the node held. For sets of the running pass, those of `every` pass
  * too; what stands where it begins is lost. Whether a socket was let go: what counts there begins now. */
@@ -137,8 +135,6 @@ void unc_clocks_before(struct unc_run *, bool every);
 void unc_clocks_stop(struct unc_run *, bool every);
 /* The clock that speaks for a set; NULL: there is none. */
 struct unc_clock *unc_clock_of(struct unc_run *, const struct unc_set *);
-/* Reads a clock, if it was not read in this look. */
-void unc_clock_read(struct unc_run *, struct unc_clock *);
 /* Whether counter k of a set counts a clock of its type: with a threshold it is none. */
 bool unc_counts_clock(const struct unc_run *, const struct unc_set *, size_t k);
 

@@ -7,9 +7,14 @@
 
 /* ---- a list */
 
-int unc_plan_append(struct unc_plan *plan, const struct unc_instance *unit, uint16_t reg,
-		    const struct unc_reg_op *op, struct unc_error *err)
+int unc_plan_add(const struct unc_table *t, struct unc_plan *plan, const struct unc_instance *unit,
+		 uint16_t reg, enum unc_op_kind kind, uint64_t value, struct unc_error *err)
 {
+	struct unc_reg_op op = {.kind = (uint8_t)kind, .value = value};
+	int rc = unc_instance_reg(t, unit, reg, &op.reg, err);
+
+	if (rc < 0)
+		return rc;
 	if (plan->n == plan->cap) {
 		size_t cap = plan->cap ? 2 * plan->cap : 8;
 		void *ops = realloc(plan->op, cap * sizeof(*plan->op));
@@ -23,20 +28,10 @@ int unc_plan_append(struct unc_plan *plan, const struct unc_instance *unit, uint
 			return unc_no_memory(err);
 		plan->cap = cap;
 	}
-	plan->op[plan->n] = *op;
+	plan->op[plan->n] = op;
 	plan->tag[plan->n].instance = unit;
-	plan->tag[plan->n].reg = reg;
-	plan->n++;
+	plan->tag[plan->n++].reg = reg;
 	return 0;
-}
-
-int unc_plan_add(const struct unc_table *t, struct unc_plan *plan, const struct unc_instance *unit,
-		 uint16_t reg, enum unc_op_kind kind, uint64_t value, struct unc_error *err)
-{
-	struct unc_reg_op op = {.kind = (uint8_t)kind, .value = value};
-	int rc = unc_instance_reg(t, unit, reg, &op.reg, err);
-
-	return rc < 0 ? rc : unc_plan_append(plan, unit, reg, &op, err);
 }
 
 const uint64_t *unc_plan_value(const struct unc_plan *plan, const struct unc_instance *u,

@@ -15,9 +15,7 @@ struct unc_plan {
 	size_t n, cap;
 };
 
-/* Appends one operation, of which all is known, or that is on a register of the unit. */
-int unc_plan_append(struct unc_plan *, const struct unc_instance *, uint16_t reg,
-		    const struct unc_reg_op *, struct unc_error *err);
+/* One operation more, on a register of the unit. */
 int unc_plan_add(const struct unc_table *, struct unc_plan *, const struct unc_instance *,
 		 uint16_t reg, enum unc_op_kind kind, uint64_t value, struct unc_error *err);
 /* What was read from a register of the unit; NULL: it was not read. */

@@ -221,7 +221,7 @@ static bool is_together(const struct unc_run *run, const struct unc_set *set,
 }
 
 /* Sets that count now, by their place. */
-void unc_run_group(struct unc_run *run)
+static void group_sets(struct unc_run *run)
 {
 	struct unc_stamp *last = NULL;
 
@@ -303,12 +303,12 @@ static bool read_all(struct unc_run *run)
 	bool failed;
 
 	if (run->regroup)
-		unc_run_group(run);
+		group_sets(run);
 	failed = run_reads(run);
 	if (is_wide(run)) {
 		if (!run->apart) {
 			run->apart = true;
-			unc_run_group(run);
+			group_sets(run);
 		}
 		failed = run_reads(run);
 	} else if (run->apart && run->read_width && run->read_width <= fast * run->n_counters) {
