@@ -405,6 +405,60 @@ static void test_suspended(void)
 	unc_platform_close(p);
 }
 
+/* A loss goes back behind the last read, which nothing had compared: the interval has none of that. */
+static void test_behind_a_read(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *s = session(p, 0);
+	struct unc_value v;
+	uint64_t count;
+
+	add(s, "imc0.CAS_COUNT:RD:socket=0");
+	start(s);
+	step(p, 1000 * ms);
+	value_of(s, 0);
+	step(p, 800 * ms);
+	CHECK_NEAR(value_of(s, 0).value, reads * 1.8, 1e-6);
+	take(p, 0, FOREIGN);
+	step(p, 200 * ms);
+	CHECK_NUMBER(unc_session_counts(s, &count, 1), 1); /* compares, and loses it */
+	take(p, 0, 0);
+	step(p, 1000 * ms);
+	step(p, 100 * ms);
+	v = value_of(s, 0);
+	CHECK_NUMBER(v.flags, UNC_VALUE_VALID | UNC_VALUE_FRESH | UNC_VALUE_ESTIMATED);
+	CHECK_NEAR(v.interval, reads * 1.3, 1e-3);
+	CHECK_NEAR(v.value, reads * 3.1, 1e-3);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* A stopped session keeps its marks, whatever an equal one does by the same run. */
+static void test_stopped(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *s = session(p, 0), *t = session(p, 0);
+
+	for (int i = 0; i < 2; i++) {
+		add(i ? t : s, "imc0.CAS_COUNT:RD:socket=0");
+		add(i ? t : s, "imc.CAS_COUNT:RD");
+	}
+	start(s);
+	step(p, 1000 * ms);
+	take(p, 0, FOREIGN);
+	step(p, 1000 * ms);
+	CHECK_NUMBER(unc_session_stop(s), 0);
+	take(p, 0, 0);
+	start(t);
+	step(p, 1000 * ms);
+	CHECK_NUMBER(value_of(t, 1).units, CHANNELS);
+	CHECK_NUMBER(value_of(s, 0).flags & (UNC_VALUE_VALID | UNC_VALUE_LOST), UNC_VALUE_LOST);
+	CHECK_NUMBER(value_of(s, 1).units, CHANNELS - 1);
+	unc_session_free(t);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
@@ -416,6 +470,8 @@ int main(void)
 		{"where passes change", test_turns},
 		{"by the kernel's driver", test_kernel},
 		{"by a suspend of the machine", test_suspended},
+		{"behind a read", test_behind_a_read},
+		{"marks of a session that has stopped", test_stopped},
 		{NULL, NULL},
 	};
 

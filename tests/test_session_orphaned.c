@@ -73,6 +73,7 @@ static void die(struct unc_session *s)
 {
 	unc_run_unwatch(s->run);
 	pthread_mutex_lock(&s->run->lock);
+	unc_run_keep_no_more(s->run, &s->stamps);
 	CHECK_NUMBER(unc_run_end(s->run, UNC_GIVES_UP, NULL), 0);
 	s->state = UNC_STOPPED;
 	unc_session_free(s);

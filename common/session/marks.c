@@ -111,7 +111,7 @@ static unsigned find_without(struct unc_session *s, const struct unc_session_ite
 	size_t i;
 
 	memset(s->without, 0, run->n_sets * sizeof(*s->without));
-	while (run->flawed && next_set(s, item, &at, &i)) {
+	while (s->last.flawed && next_set(s, item, &at, &i)) {
 		if (s->without[i] || flaw_of(s, start, i) == N_MARKS)
 			continue;
 		n++;
@@ -179,9 +179,9 @@ static void mark_set(const struct unc_session *s, size_t i, const struct unc_str
 
 	m->seconds = fmin(m->seconds, seconds);
 	m->interval_seconds = fmin(m->interval_seconds, more);
-	if (set->lapse && seconds * turns < LEAST_SHARE * start->all)
+	if (start->to->point[i].lapse && seconds * turns < LEAST_SHARE * start->all)
 		set_mark(m, MARK_SCARCE, set);
-	if (set->lapse && more * turns < LEAST_SHARE * interval->all)
+	if (interval->to->point[i].lapse && more * turns < LEAST_SHARE * interval->all)
 		set_mark(m, MARK_INTERVAL_SCARCE, set);
 	if (interval->from->point[i].unread)
 		set_mark(m, MARK_INTERVAL_UNREAD, set);
@@ -220,7 +220,7 @@ static double lateness(const struct unc_session *s, const struct unc_session_ite
 			join_looks(&began, of->from->point[i].look);
 		join_looks(&ended, of->to->point[i].look);
 	}
-	if (s->n_passes == 1 && !s->run->flawed) {
+	if (s->n_passes == 1 && !s->last.flawed) {
 		late = began.width > late ? began.width : late;
 		late = ended.width > late ? ended.width : late;
 	}

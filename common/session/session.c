@@ -130,6 +130,8 @@ static int make_room(struct unc_session *s)
 			.count = next_room(&at, counters, sizeof(*s->start.count)),
 			.point = next_room(&at, sets, sizeof(*s->start.point)),
 			.passed = next_room(&at, s->n_passes, sizeof(*s->start.passed))};
+	for (int i = 0; i < 4; i++)
+		s->stamps.of[i] = *totals[i];
 	s->weight = next_room(&at, sets, sizeof(*s->weight));
 	s->interval = next_room(&at, sets, sizeof(*s->interval));
 	s->moved = next_room(&at, sets, sizeof(*s->moved));
@@ -216,6 +218,7 @@ int unc_session_start(struct unc_session *s)
 	if ((rc = unc_run_start(s->run, &s->error)) < 0)
 		return rc;
 	if ((rc = begin(s)) == 0) {
+		unc_run_keep(s->run, &s->stamps);
 		unc_run_pace(s->run, &s->pace, s->ms);
 		if (s->ms)
 			unc_run_short_turns(s->run);
@@ -226,10 +229,15 @@ int unc_session_start(struct unc_session *s)
 		}
 	}
 	unc_run_pace(s->run, &s->pace, 0);
+	unc_run_keep_no_more(s->run, &s->stamps);
 	pthread_mutex_unlock(&s->run->lock);
 	(void)unc_run_last(s->run, &how, NULL);
-	if (how != UNC_STAYS)
-		(void)unc_run_end(s->run, how, NULL);
+	if (how == UNC_STAYS) { /* for want of memory */
+		unc_run_unwatch(s->run);
+		pthread_mutex_lock(&s->run->lock);
+		how = UNC_GIVES_UP;
+	}
+	(void)unc_run_end(s->run, how, NULL);
 	return rc;
 }
 
@@ -353,6 +361,7 @@ int unc_session_stop(struct unc_session *s)
 	if (!s->run->ended.code)
 		unc_session_ask(s, &s->end);
 	unc_session_take(s);
+	unc_run_keep_no_more(s->run, &s->stamps);
 	unc_run_pace(s->run, &s->pace, 0);
 	s->state = UNC_STOPPED;
 	failed = unc_run_end(s->run, how, rc < 0 ? NULL : &s->error);
@@ -414,6 +423,7 @@ void unc_session_free(struct unc_session *s)
 		if (s->state == UNC_RUNNING) { /* for want of memory */
 			unc_run_unwatch(s->run);
 			pthread_mutex_lock(&s->run->lock);
+			unc_run_keep_no_more(s->run, &s->stamps);
 			(void)unc_run_end(s->run, UNC_GIVES_UP, NULL);
 		}
 	}

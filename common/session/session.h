@@ -30,23 +30,6 @@
 #include "session/items.h"
 #include "units/set.h"
 
-/* What a set had at a look. */
-struct unc_point {
-	struct unc_time time;
-	struct unc_look look;
-	uint32_t doubts, stood;
-	bool lost, unread;
-	bool begun; /* it had counted before */
-};
-
-/* What all that a run counts had at a look. */
-struct unc_totals {
-	uint64_t *count;         /* of each counter */
-	struct unc_point *point; /* of each set */
-	uint64_t *passed;        /* ns that each pass had been measured */
-	uint64_t ns, width;      /* of the look */
-};
-
 /* By what is multiplied that a set has counted; over how many seconds it was read, 0: not LATE. */
 struct unc_weight {
 	double scale, late;
@@ -79,6 +62,7 @@ struct unc_session {
 	void *room;          /* of all that follows: */
 	/* since; the last interval; the last look, which is one of the others or in this room */
 	struct unc_totals start, begin, end, last, spare;
+	struct unc_stamps stamps;             /* their arrays, while it counts */
 	struct unc_weight *weight, *interval; /* of each set */
 	bool *moved;                          /* each set, in an interval */
 	bool *without;                        /* each set means nothing now: for the item at hand */

@@ -12,7 +12,7 @@ bool unc_takes_turns(const struct unc_session *s)
 static struct unc_stretch stretch(const struct unc_session *s, const struct unc_totals *from,
 				  const struct unc_totals *to, uint64_t ns, bool interval)
 {
-	bool parts = s->n_passes > 1 || s->run->flawed;
+	bool parts = s->n_passes > 1 || s->last.flawed;
 	uint64_t begin = from->width, end = to->width;
 
 	return (struct unc_stretch){
@@ -58,7 +58,9 @@ static bool is_whole(uint64_t ran, const struct unc_stretch *of)
 /* Whether a set has counted for a part of the time alone: it began later, or was lost meanwhile. */
 static bool is_part(const struct unc_session *s, size_t set, const struct unc_stretch *of)
 {
-	return s->run->set[set].gap || s->run->set[set].lapse || !of->from->point[set].begun;
+	const struct unc_point *now = &s->last.point[set];
+
+	return now->gap || now->lapse || !of->from->point[set].begun;
 }
 
 double unc_seconds_of(const struct unc_session *s, size_t set, const struct unc_stretch *of)

@@ -24,12 +24,15 @@ void unc_session_take(struct unc_session *s)
 						 .stood = set->stood,
 						 .lost = set->state == UNC_SET_LOST,
 						 .unread = set->unread != 0,
-						 .begun = set->begun};
+						 .begun = set->begun,
+						 .gap = set->gap,
+						 .lapse = set->lapse};
 	}
 	for (unsigned i = 0; i < run->n_passes; i++)
 		t->passed[i] = run->passed[i];
 	t->ns = run->read_ns;
 	t->width = run->read_width;
+	t->flawed = run->flawed;
 	s->last = *t;
 }
 
@@ -40,6 +43,7 @@ static void copy(const struct unc_run *run, struct unc_totals *to, const struct 
 	memcpy(to->passed, from->passed, run->n_passes * sizeof(*to->passed));
 	to->ns = from->ns;
 	to->width = from->width;
+	to->flawed = from->flawed;
 }
 
 void unc_session_forget(struct unc_session *s)
@@ -221,10 +225,10 @@ static void weigh(struct unc_session *s, const struct unc_stretch *start,
 
 bool unc_session_is_plain(const struct unc_session *s)
 {
-	bool plain = s->n_passes == 1 && !s->run->flawed;
+	bool plain = s->n_passes == 1 && !s->run->flawed && !s->last.flawed;
 
 	for (size_t i = 0; i < s->n_items && plain; i++)
-		plain = !s->item[i].expr && !s->item[i].lacks;
+		plain = !s->item[i].expr && !s->item[i].lacks && s->item[i].units == s->item[i].of;
 	return plain;
 }
 

@@ -318,7 +318,7 @@ static struct unc_reg_op *doubtful(const struct unc_run *run, struct unc_set *se
 	const struct unc_tbl_type *type = &t->type[set->unit->type];
 	size_t most = 0;
 
-	if (set->state != UNC_SET_COUNTS || set->unread || set->moved_ns != run->read_ns ||
+	if (set->state != UNC_SET_COUNTS || set->unread || set->moved_ns != set->to.ns ||
 	    !set->by->compare || !type->steps_freeze.n || unc_reg_shows(t, type->unit_ctl))
 		return NULL;
 	for (size_t k = 1; k < set->n; k++)
@@ -762,9 +762,11 @@ bool unc_clocks_start(struct unc_run *run, bool every)
 		struct unc_clock *c = &run->clock[i];
 		bool stands = false;
 
-		if (!is_due(run, c, every) || !is_wanted(run, c))
+		if (!is_due(run, c, every))
 			continue;
 		end(run, c); /* what was lost may hold registers still */
+		if (!is_wanted(run, c))
+			continue;
 		c->other = NULL;
 		if (try_user(run, c) || try_own(run, c, false, &stands))
 			continue;
@@ -779,7 +781,8 @@ bool unc_clocks_start(struct unc_run *run, bool every)
 			(void)try_other(run, c);
 	}
 	for (size_t i = 0; i < run->n_sets; i++)
-		if (run->set[i].alone && run->set[i].state == UNC_SET_COUNTS)
+		if (run->set[i].alone && run->set[i].state == UNC_SET_COUNTS &&
+		    run->set[i].moved_ns == run->set[i].to.ns)
 			run->set[i].alone = !has_moved(run, &run->set[i]);
 	return let_go;
 }

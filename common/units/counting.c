@@ -99,7 +99,7 @@ int unc_run_end(struct unc_run *run, enum unc_ending how, struct unc_error *err)
 {
 	int rc = 0;
 
-	run->counting--;
+	run->counting -= how != UNC_GIVES_UP;
 	if (how == UNC_STOPS) {
 		rc = unc_run_stop_all(run, err);
 		unc_node_unlock(run->platform);
@@ -107,7 +107,8 @@ int unc_run_end(struct unc_run *run, enum unc_ending how, struct unc_error *err)
 		pthread_mutex_unlock(&run->lock);
 		pthread_mutex_lock(&run->platform->program);
 		pthread_mutex_lock(&run->lock);
-		give_up(run);
+		if (--run->counting == 0)
+			give_up(run);
 		pthread_mutex_unlock(&run->platform->program);
 	}
 	pthread_mutex_unlock(&run->lock);

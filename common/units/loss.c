@@ -88,6 +88,40 @@ static struct unc_left *left_of(struct unc_run *run, struct unc_set *set)
 	return set->left;
 }
 
+void unc_run_keep(struct unc_run *run, struct unc_stamps *s)
+{
+	s->next = run->stamps;
+	run->stamps = s;
+}
+
+void unc_run_keep_no_more(struct unc_run *run, struct unc_stamps *s)
+{
+	struct unc_stamps **link = &run->stamps;
+
+	while (*link && *link != s)
+		link = &(*link)->next;
+	if (*link)
+		*link = s->next;
+}
+
+/* What was counted since the last good comparison belongs to nobody's time. */
+static void go_back(struct unc_run *run, struct unc_set *set)
+{
+	size_t i = unc_set_number(run, set), first = (size_t)(set->counter - run->counter);
+
+	set->time = set->good;
+	for (size_t k = 0; k < set->n; k++)
+		set->counter[k].total = set->counter[k].good;
+	for (struct unc_stamps *s = set->clock ? NULL : run->stamps; s; s = s->next)
+		for (struct unc_totals *t = s->of; t < s->of + 4; t++) {
+			if (t->point[i].time.ran > set->good.ran)
+				t->point[i].time = set->good;
+			for (size_t k = 0; k < set->n; k++)
+				if (t->count[first + k] > set->counter[k].good)
+					t->count[first + k] = set->counter[k].good;
+		}
+}
+
 void unc_set_lose(struct unc_run *run, struct unc_set *set, const struct unc_error *why)
 {
 	struct unc_left *left = left_of(run, set);
@@ -98,9 +132,7 @@ void unc_set_lose(struct unc_run *run, struct unc_set *set, const struct unc_err
 		left->why = *why;
 	set->state = UNC_SET_LOST;
 	set->lapse = true;
-	set->time = set->good;
-	for (size_t i = 0; i < set->n; i++)
-		set->counter[i].total = set->counter[i].good;
+	go_back(run, set);
 	wait_longer(set, unc_machine_now(run->platform->machine));
 	run->flawed = run->regroup = true;
 }

@@ -284,12 +284,10 @@ static int check_read(const struct unc_run *run, struct unc_error *err)
 {
 	const struct unc_set *first = NULL;
 
-	for (size_t i = 0; i < run->n_groups; i++) {
-		const struct unc_set *set = &run->set[run->of[run->group[i].first]];
-
+	for (const struct unc_set *set = run->set; set < run->set + run->n_sets; set++) {
 		if (set->state == UNC_SET_COUNTS && !set->unread)
 			return 0;
-		if (!first && set->state == UNC_SET_COUNTS && set->unread)
+		if (!first && set->state == UNC_SET_COUNTS)
 			first = set;
 	}
 	return first ? first->by->fail_read(run, first, unc_set_ops(run, first), err) : 0;

@@ -445,7 +445,7 @@ int unc_run_join(struct unc_run *run, struct unc_error *err)
 
 static bool ends_now(const struct unc_run *run, const struct unc_set *set)
 {
-	return unc_set_is_held(run, set) && set->pass == run->pass;
+	return unc_set_is_held(run, set) && (set->pass == run->pass || set->state == UNC_SET_LOST);
 }
 
 /* Asks for sets of the pass of which nothing has moved since they were compared. */
@@ -540,7 +540,13 @@ static void retry(struct unc_run *run)
 		(void)unc_sets_stop(run, &b, NULL);
 		for (size_t i = 0; i < b.n; i++) /* if it is lost again the pause grows */
 			b.set[i]->retry_ns = unc_machine_now(run->platform->machine);
-		(void)unc_sets_start(run, &b, NULL);
+		struct unc_error why = {0};
+
+		if (unc_sets_start(run, &b, &why) < 0)
+			for (size_t i = 0; i < run->n_sets; i++)
+				if (run->set[i].state == UNC_SET_OFF && run->set[i].lapse &&
+				    unc_set_is_due(run, &run->set[i]))
+					unc_set_lose(run, &run->set[i], &why);
 		note_back(run, &b);
 		for (size_t i = 0; i < run->n_sets; i++)
 			if (run->set[i].state == UNC_SET_COUNTS && run->set[i].begins)

@@ -151,6 +151,31 @@ struct unc_clock {
 	bool asked;         /* in this look */
 };
 
+/* What a set had at a look. */
+struct unc_point {
+	struct unc_time time;
+	struct unc_look look;
+	uint32_t doubts, stood;
+	bool lost, unread;
+	bool begun;      /* it had counted before */
+	bool gap, lapse; /* as of the set */
+};
+
+/* What all that a run counts had at a look. */
+struct unc_totals {
+	uint64_t *count;         /* of each counter */
+	struct unc_point *point; /* of each set */
+	uint64_t *passed;        /* ns that each pass had been measured */
+	uint64_t ns, width;      /* of the look */
+	bool flawed;             /* as of the run */
+};
+
+/* What a session that counts by a run keeps of it: a loss that goes back behind it takes it along. */
+struct unc_stamps {
+	struct unc_totals of[4];
+	struct unc_stamps *next;
+};
+
 /* What a session wants of the turns of its run. */
 struct unc_pace {
 	unsigned ms;
@@ -180,6 +205,7 @@ struct unc_run {
 
 	struct unc_clock *clock;
 	size_t n_clocks;
+	struct unc_stamps *stamps; /* of the sessions that count by it */
 
 	struct unc_stamp { /* counters that are read between two stamps */
 		size_t first, n;
@@ -265,7 +291,12 @@ uint64_t unc_run_retry_ns(const struct unc_run *);
 int unc_run_show(struct unc_run *, bool counts, enum unc_phase, unc_operation_fn fn, void *user,
 		 struct unc_error *err);
 
-/* ---- read.c, the lock of the run held */
+/* ---- loss.c, the lock of the run held */
+
+void unc_run_keep(struct unc_run *, struct unc_stamps *);
+void unc_run_keep_no_more(struct unc_run *, struct unc_stamps *);
+
+/* ---- read.c, the same */
 
 /* One look at all that counts: an error if nothing could be read. */
 int unc_run_look(struct unc_run *, struct unc_error *err);
