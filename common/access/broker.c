@@ -261,21 +261,37 @@ static int ask_once(struct unc_broker *b, const struct unc_wire_request *r, size
 	return rc;
 }
 
+/* What the broker has passed found no room here: it has it for us still. */
+static void give_back(struct unc_broker *b, struct unc_wire_request *r, size_t size)
+{
+	struct unc_wire_answer answer;
+	size_t n = 0;
+
+	if (r->head.kind != UNC_WIRE_OPEN || b->fd < 0)
+		return;
+	r->head.kind = UNC_WIRE_CLOSE;
+	(void)ask_once(b, r, size, &answer, NULL, &n, NULL);
+	r->head.kind = UNC_WIRE_OPEN;
+}
+
 /* Again where the broker was restarted since, or where descriptors had no room. */
 static int ask(struct unc_broker *b, struct unc_wire_request *r, size_t sets,
 	       struct unc_wire_answer *answer, int *fd, size_t n, struct unc_error *err)
 {
 	size_t size = offsetof(struct unc_wire_request, set) + sets * sizeof(r->set[0]);
-	bool connected = b->fd >= 0;
+	bool connected = b->fd >= 0, full;
 	int rc;
 
 	r->head.magic = UNC_WIRE_MAGIC;
 	r->head.version = UNC_WIRE_VERSION;
 	rc = ask_once(b, r, size, answer, fd, &n, err);
-	if ((rc == UNC_ERR_IO && connected && b->fd < 0) ||
-	    (rc < 0 && errno == EMFILE && unc_fs_raise_limit())) {
+	if ((full = rc < 0 && errno == EMFILE))
+		give_back(b, r, size);
+	if ((rc == UNC_ERR_IO && connected && b->fd < 0) || (full && unc_fs_raise_limit())) {
 		unc_error_clear(err);
 		rc = ask_once(b, r, size, answer, fd, &n, err);
+		if (rc < 0 && errno == EMFILE)
+			give_back(b, r, size);
 	}
 	return rc;
 }

@@ -218,6 +218,8 @@ static int take_passed(struct unc_kernel_group *group, struct unc_broker *broker
 	for (int dead = 0; dead <= 1 && error; dead++) {
 		rc = unc_broker_open(broker, &group->place, group->event, group->n, dead, group->fd,
 				     err);
+		if (rc < 0 && dead) /* the dead one is had still */
+			unc_broker_close(broker, &group->place, group->event, group->n);
 		if (rc < 0)
 			return rc;
 		group->ended = 0;
@@ -333,12 +335,12 @@ int unc_kernel_group_open(struct unc_machine *machine, struct unc_broker *broker
 		return unc_no_memory(err);
 	for (unsigned i = 0;; i++) {
 		rc = broker ? take_passed(group, broker, err) : start_group(group, err);
-		if (rc != UNC_ERR_NOT_FOUND ||
+		if (broker || rc != UNC_ERR_NOT_FOUND ||
 		    (cpu = unc_topology_sibling(machine->top, place->cpu, i)) < 0)
 			break;
 		group->place.cpu = (uint32_t)cpu;
 	}
-	if (rc == UNC_ERR_NOT_FOUND)
+	if (!broker && rc == UNC_ERR_NOT_FOUND)
 		rc = fail_cpus(machine, place->cpu, err);
 	if (rc < 0) {
 		free_group(group);

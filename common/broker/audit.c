@@ -42,10 +42,12 @@ void audit_given(struct broker *b, const struct grant *g)
 
 void audit_refused(struct broker *b, uid_t uid, pid_t pid, const char *why)
 {
-	struct user *u = grants_user(b, uid);
+	struct user *u = grants_known(b, uid);
 
-	if (!u)
-		return;
+	if (!u) { /* who is not served has no place of his own */
+		u = &b->strangers;
+		u->uid = uid;
+	}
 	u->refused++;
 	snprintf(u->last, sizeof(u->last), "%s", why);
 	note(b, u, pid);
@@ -55,10 +57,10 @@ uint64_t audit_write(struct broker *b, bool all)
 {
 	uint64_t next = UINT64_MAX;
 
-	for (unsigned i = 0; i < MAX_USERS; i++) {
-		struct user *u = &b->user[i];
+	for (unsigned i = 0; i <= MAX_USERS; i++) {
+		struct user *u = i < MAX_USERS ? &b->user[i] : &b->strangers;
 
-		if (!u->used || (!u->given && !u->refused))
+		if (!u->given && !u->refused)
 			continue;
 		if (all || is_due(b, u))
 			write_line(b, u);

@@ -78,8 +78,9 @@ struct user {
 	uid_t uid;
 	bool used;
 	unsigned connections, grants, leases, descriptors;
-	double tokens;
+	double tokens; /* requests and events that he may have at once; less than 0: he waits */
 	uint64_t seen; /* ns: when the tokens were those */
+	uint64_t turn; /* of the loop, in which he was heard last */
 	/* What the next line of the log tells, and when the last one was written. */
 	unsigned given, refused;
 	uint64_t logged;
@@ -91,7 +92,8 @@ struct connection {
 	int fd; /* -1: none */
 	uid_t uid;
 	pid_t pid;
-	unsigned untaken;    /* descriptors of its last answer, if that was not taken yet */
+	unsigned untaken; /* descriptors of its last answer, if that was not taken yet */
+	bool ended; /* and it has ended: it stays until that is, for the kernel has them on the way */
 	uint64_t not_before; /* ns: when it is heard again */
 };
 
@@ -104,7 +106,9 @@ struct broker {
 	int64_t since; /* seconds since 1970 */
 	unsigned most; /* descriptors that it may keep for others */
 	unsigned kept;
-	uint64_t clock; /* ns, at this turn of its loop */
+	uint64_t clock, turn;  /* ns, at this turn of its loop; its number */
+	unsigned from;         /* the connection that is heard first */
+	struct user strangers; /* of all who are refused when they come: for the log */
 	struct unc_error
 		unable; /* why nobody is served: its policy, or it may open nothing itself */
 	unsigned n_connections;
@@ -125,6 +129,8 @@ int grants_close(struct broker *, unsigned connection, const struct unc_wire_req
 void grants_end(struct broker *, unsigned connection);
 /* NULL: there are too many users. */
 struct user *grants_user(struct broker *, uid_t uid);
+/* NULL: he is not known. */
+struct user *grants_known(struct broker *, uid_t uid);
 
 /* ---- audit.c: a line a user and minute */
 

@@ -11,16 +11,24 @@
 
 /* ---- users */
 
+struct user *grants_known(struct broker *b, uid_t uid)
+{
+	for (struct user *u = b->user; u < b->user + MAX_USERS; u++)
+		if (u->used && u->uid == uid)
+			return u;
+	return NULL;
+}
+
 struct user *grants_user(struct broker *b, uid_t uid)
 {
 	const uint64_t second = 1000000000;
-	struct user *free_one = NULL;
+	struct user *free_one = grants_known(b, uid);
 
+	if (free_one)
+		return free_one;
 	for (unsigned i = uid ? 1 : 0; i < MAX_USERS; i++) { /* the first is root */
 		struct user *u = &b->user[i];
 
-		if (u->used && u->uid == uid)
-			return u;
 		/* Who comes again at once has not earned new requests by going. */
 		if (!free_one && (!u->used || (!u->connections && !u->descriptors && !u->given &&
 					       !u->refused && b->clock - u->seen > second)))
@@ -46,9 +54,9 @@ static int fail_open(struct broker *b, const struct unc_wire_set *set, uint16_t 
 	switch (error) {
 	case EACCES:
 	case EPERM:
+		broker_try_right(b);
 		unc_perf_refused(b->machine.fs, error, err);
 		unc_error_prefix(err, "the broker itself may not");
-		broker_log(3, "%s", err->text);
 		return err->code;
 	case EINVAL:
 		if (i > 0)
@@ -181,15 +189,14 @@ static bool same_set(const struct unc_wire_set *a, const struct unc_wire_set *b)
 	       memcmp(a->event, b->event, a->n * sizeof(a->event[0])) == 0;
 }
 
-/* Of a set that a connection has; retired: also one that is dead. */
+/* Of a set that a connection has, one that is dead or one that is not. */
 static struct lease *lease_of(struct broker *b, unsigned connection, const struct unc_wire_set *set,
 			      bool retired)
 {
 	for (struct lease *l = b->lease; l < b->lease + b->n_leases; l++) {
 		const struct grant *g = &b->grant[l->grant];
 
-		if (l->connection == connection && (retired || !g->retired) &&
-		    same_set(&g->set, set))
+		if (l->connection == connection && retired == g->retired && same_set(&g->set, set))
 			return l;
 	}
 	return NULL;
@@ -267,6 +274,7 @@ static int new_grant(struct broker *b, struct grant *g, const struct connection 
 
 	if (rc < 0)
 		return rc;
+	u->tokens -= set->n; /* whatever comes of it */
 	*g = (struct grant){.uid = c->uid, .pid = c->pid, .opened = b->clock, .set = *set};
 	if ((rc = open_events(b, g, pmu, type, err)) < 0)
 		return rc;
@@ -289,10 +297,12 @@ static int open_set(struct broker *b, unsigned connection, const struct unc_wire
 	int rc = check_set(b, c->uid, set, &pmu, &type, err);
 	size_t at = find_grant(b, c->uid, set);
 	struct lease *lease = rc == 0 ? lease_of(b, connection, set, false) : NULL;
+	unsigned times = 0;
 
 	if (rc < 0)
 		return rc;
 	if (lease && set->dead) { /* nobody gets it any more; who has it keeps it */
+		times = lease->times - 1;
 		retire(b, &b->grant[at]);
 		drop_lease(b, lease);
 		lease = NULL;
@@ -309,7 +319,7 @@ static int open_set(struct broker *b, unsigned connection, const struct unc_wire
 		return rc;
 	if (!lease) {
 		lease = &b->lease[b->n_leases++];
-		*lease = (struct lease){(uint16_t)connection, (uint16_t)at, 0};
+		*lease = (struct lease){(uint16_t)connection, (uint16_t)at, times};
 		g->leases++;
 		u->leases++;
 	}
@@ -327,6 +337,8 @@ static int close_sets(struct broker *b, unsigned connection, const struct unc_wi
 
 	for (uint32_t i = 0; i < n; i++) {
 		struct lease *lease = lease_of(b, connection, &r->set[i], true);
+
+		lease = lease ? lease : lease_of(b, connection, &r->set[i], false);
 
 		if (!lease)
 			rc = unc_fail(err, UNC_ERR_NOT_FOUND, "%s: you have no such events",
@@ -346,10 +358,18 @@ int grants_close(struct broker *b, unsigned connection, const struct unc_wire_re
 int grants_open(struct broker *b, unsigned connection, const struct unc_wire_request *r, int *fd,
 		size_t *n, struct unc_error *err)
 {
-	uint32_t i = 0;
+	uint16_t type;
+	uint32_t i = 0, pmu;
 	int rc = 0;
 
-	for (*n = 0; i < r->head.n && rc == 0; i++) {
+	*n = 0;
+	for (uint32_t k = 0; k < r->head.n; k++) /* all of it, before any is opened */
+		if ((rc = check_set(b, b->connection[connection].uid, &r->set[k], &pmu, &type,
+				    err)) < 0) {
+			unc_error_prefix(err, "%s", r->set[k].pmu);
+			return rc;
+		}
+	for (; i < r->head.n && rc == 0; i++) {
 		rc = open_set(b, connection, &r->set[i], fd, n, err);
 		if (rc < 0)
 			unc_error_prefix(err, "%s", r->set[i].pmu);

@@ -133,6 +133,14 @@ static int check_peer(struct broker *b, int fd, struct ucred *who, struct unc_er
 	return 0;
 }
 
+/* Whether an answer to it was not taken. */
+static bool is_untaken(const struct connection *c)
+{
+	int unread = 0;
+
+	return ioctl(c->fd, SIOCOUTQ, &unread) == 0 && unread;
+}
+
 void serve_accept(struct broker *b, int listening)
 {
 	int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -161,7 +169,12 @@ void serve_close(struct broker *b, unsigned i)
 {
 	struct connection *c = &b->connection[i];
 
-	grants_end(b, i);
+	if (!c->ended)
+		grants_end(b, i);
+	c->ended = c->untaken && is_untaken(c);
+	c->not_before = b->clock + second / 100;
+	if (c->ended)
+		return;
 	grants_user(b, c->uid)->connections--;
 	b->n_connections--;
 	close(c->fd);
@@ -288,11 +301,10 @@ static int check_untaken(struct broker *b, const struct connection *c,
 		all += r->set[i].n;
 	for (unsigned i = 0; i < MAX_CONNECTIONS; i++) {
 		struct connection *other = &b->connection[i];
-		int unread = 0;
 
 		if (other->fd < 0 || other->uid != c->uid || !other->untaken)
 			continue;
-		if (ioctl(other->fd, SIOCOUTQ, &unread) == 0 && !unread)
+		if (!is_untaken(other))
 			other->untaken = 0;
 		all += other->untaken;
 	}
@@ -347,7 +359,14 @@ static bool answer_request(struct broker *b, unsigned i, const struct unc_wire_r
 	}
 	answer.head.n = (uint32_t)n;
 	c->untaken = (unsigned)n;
-	return send_answer(c->fd, &answer, 0, fd, n);
+	if (send_answer(c->fd, &answer, 0, fd, n))
+		return true;
+	c->untaken = 0;
+	if (!n)
+		return false;
+	(void)grants_close(b, i, r, NULL); /* this request alone */
+	unc_fail(&err, UNC_ERR_BUSY, "the broker cannot pass descriptors now");
+	return send_error(b, c->fd, r->head.kind, &err);
 }
 
 /* Whether it is his turn: his last answer was taken, and he has not asked too often. */
@@ -355,12 +374,13 @@ static bool is_heard(struct broker *b, struct connection *c)
 {
 	struct user *u = grants_user(b, c->uid);
 	double most = b->policy.requests;
-	int unread = 0;
 
-	if (ioctl(c->fd, SIOCOUTQ, &unread) == 0 && unread) {
+	if (is_untaken(c)) {
 		c->not_before = b->clock + second / 200;
 		return false;
 	}
+	if (u->turn == b->turn) /* one request of a user in each turn */
+		return false;
 	c->untaken = 0;
 	u->tokens += (double)(b->clock - u->seen) / (double)second * most;
 	u->tokens = u->tokens > most ? most : u->tokens;
@@ -370,6 +390,8 @@ static bool is_heard(struct broker *b, struct connection *c)
 		return false;
 	}
 	u->tokens--;
+	u->turn = b->turn;
+	b->from = (unsigned)(c - b->connection + 1);
 	return true;
 }
 

@@ -255,20 +255,28 @@ static bool turn(struct broker *b, int listening, int signals)
 		const struct connection *c = &b->connection[i];
 		bool heard = c->not_before <= b->clock;
 
-		p[i] = (struct pollfd){.fd = c->fd, .events = heard ? POLLIN : 0};
-		if (c->fd >= 0 && !heard && c->not_before < first)
+		p[i] = (struct pollfd){.fd = c->ended ? -1 : c->fd, .events = heard ? POLLIN : 0};
+		if (c->fd >= 0 && (!heard || c->ended) && c->not_before < first)
 			first = c->not_before;
 	}
 	int n = poll(p, 2 + MAX_CONNECTIONS,
-		     first == UINT64_MAX ? -1 : (int)((first - b->clock) / ms + 1));
+		     first == UINT64_MAX ? -1
+		     : first <= b->clock ? 0
+					 : (int)((first - b->clock) / ms + 1));
 
 	limit_waits(true);
 	b->clock = now();
-	for (unsigned i = 0; n > 0 && i < MAX_CONNECTIONS; i++)
-		if (p[i].revents & POLLIN)
+	b->turn++;
+	for (unsigned k = 0, from = b->from; k < MAX_CONNECTIONS; k++) {
+		unsigned i = (from + k) % MAX_CONNECTIONS;
+		struct connection *c = &b->connection[i];
+
+		if (n > 0 && p[i].revents & POLLIN)
 			serve_request(b, i);
-		else if (p[i].revents)
+		else if ((n > 0 && p[i].revents) ||
+			 (c->fd >= 0 && c->ended && c->not_before <= b->clock))
 			serve_close(b, i);
+	}
 	if (n > 0 && p[MAX_CONNECTIONS].revents)
 		serve_accept(b, listening);
 	limit_waits(false);

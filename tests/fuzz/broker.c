@@ -366,6 +366,7 @@ static void say(struct input *in, unsigned i, bool sends)
 	for (uint32_t k = 0; k < r.head.n && k < UNC_WIRE_SETS; k++)
 		asked += r.set[k].n;
 	broker.clock += 1000000000;
+	broker.turn++;
 	serve_request(&broker, i);
 	take_answer(i, asked, r.head.kind);
 	u = grants_user(&broker, i ? 1000 + i % 2 : 0);

@@ -233,7 +233,7 @@ stop_broker
 printf '[allow]\nunits = imc\n' >"$tmp/policy"
 start_broker "$soft/uncored" --policy "$tmp/policy"
 idle=$(ls "/proc/$broker/fd" | wc -l)
-for attack in malformed fields noise sends lazy crowd shares gives_back turns greedy; do
+for attack in malformed fields noise sends lazy crowd shares gives_back gives_back_dead turns greedy; do
 	client $attack "$broker"
 	result "attack: $attack"
 done
@@ -453,6 +453,9 @@ if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]; then
 	as_service -all,+perfmon
 	measure stat -e imc0.DCLOCKTICKS true
 	result "as a user of its own with CAP_PERFMON alone"
+	chmod 666 /run/uncored/socket
+	client vanishes "$broker"
+	result "attack: vanishes"
 	stop_broker
 	rm -f /run/uncored/socket
 else

@@ -22,8 +22,12 @@ CLOCK, FAULTS = 0, 6  # config of imc.DCLOCKTICKS and imc.DRAM_PRE_ALL
 def connect():
     s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     s.settimeout(200)  # against a hang
-    s.connect(PATH)
-    return s
+    while True:
+        try:
+            s.connect(PATH)
+            return s
+        except BlockingIOError:  # too many wait already
+            time.sleep(0.001)
 
 
 def one_set(pmu=b"uncore_imc_0", cpu=0, n=None, dead=0, rest=0, events=((CLOCK, 0, 0),)):
@@ -289,6 +293,38 @@ def gives_back(pid):
     assert ask(b, request(kind=CLOSE, sets=[mine, mine]))[0] != 0 and rows(a) == []
     last = count(fb)
     assert count(fa) == count(again) == last
+
+
+def gives_back_dead(pid):
+    """Who has a set twice, and exchanges it once, gives it back as often as it was asked for."""
+    s, mine = connect(), one_set()
+    for dead in (0, 0, 1):
+        code, text, fds = ask(s, request(sets=[one_set(dead=dead)]))
+        assert code == 0, text
+    assert ask(s, request(kind=CLOSE, sets=[mine]))[0] == 0
+    assert count(fds[0])[0] < count(fds[0])[0] and rows(s) == [(USER, 1)]
+    assert ask(s, request(kind=CLOSE, sets=[mine]))[0] == 0 and rows(s) == []
+
+
+def vanishes(pid):
+    """Descriptors that nobody takes are counted by the kernel against the broker: he who leaves them stops nobody."""
+    left = []
+    for _ in range(600):
+        s = connect()
+        try:
+            s.send(request(sets=[one_set(events=((CLOCK, 0, 0),) * 63)] * 4))
+            s.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+        left.append(s)
+    child = os.fork()
+    if child == 0:
+        os.seteuid(0)
+        os.setgid(USER)
+        os.setuid(54321)
+        code, text, fds = ask(connect(), request(sets=[one_set(pmu=b"uncore_imc_1")]))
+        os._exit(0 if code == 0 and len(fds) == 1 else 1)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def turns(pid):
