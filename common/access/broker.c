@@ -23,8 +23,9 @@ struct kind {
 
 struct unc_broker {
 	struct unc_machine *machine;
-	int fd;      /* -1: not connected */
-	bool silent; /* it has not answered: nothing is asked of it any more */
+	int fd;        /* -1: not connected */
+	unsigned call; /* number of the connection */
+	bool silent;   /* it has not answered: nothing is asked of it any more */
 	char told[UNC_WIRE_TEXT];
 	size_t n;
 	struct kind kind[MAX_KINDS];
@@ -161,6 +162,7 @@ static int call(struct unc_broker *b, struct unc_error *err)
 	} else {
 		rc = check_peer(b->fd, at.sun_path, err);
 	}
+	b->call++;
 	if (rc < 0)
 		hang_up(b);
 	return rc;
@@ -287,7 +289,8 @@ static int ask(struct unc_broker *b, struct unc_wire_request *r, size_t sets,
 	rc = ask_once(b, r, size, answer, fd, &n, err);
 	if ((full = rc < 0 && errno == EMFILE))
 		give_back(b, r, size);
-	if ((rc == UNC_ERR_IO && connected && b->fd < 0) || (full && unc_fs_raise_limit())) {
+	if ((rc == UNC_ERR_IO && connected && b->fd < 0 && r->head.kind != UNC_WIRE_CLOSE) ||
+	    (full && unc_fs_raise_limit())) {
 		unc_error_clear(err);
 		rc = ask_once(b, r, size, answer, fd, &n, err);
 		if (rc < 0 && errno == EMFILE)
@@ -360,14 +363,19 @@ int unc_broker_open(struct unc_broker *b, const struct unc_kernel_place *place,
 	return ask(b, &r, 1, &answer, fd, n, err);
 }
 
-void unc_broker_close(struct unc_broker *b, const struct unc_kernel_place *place,
+unsigned unc_broker_call(const struct unc_broker *b)
+{
+	return b->call;
+}
+
+void unc_broker_close(struct unc_broker *b, unsigned call, const struct unc_kernel_place *place,
 		      const struct unc_kernel_event *events, size_t n)
 {
 	struct unc_wire_request r = request_of(UNC_WIRE_CLOSE, place, events, n);
 	struct unc_wire_answer answer;
 
 	/* What ends with its connection is given back already. */
-	if (b->fd >= 0 && !b->silent)
+	if (b->fd >= 0 && b->call == call && !b->silent)
 		(void)ask(b, &r, 1, &answer, NULL, 0, NULL);
 }
 

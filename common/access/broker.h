@@ -25,8 +25,10 @@ const char *unc_broker_told(const struct unc_broker *);
 int unc_broker_open(struct unc_broker *, const struct unc_kernel_place *,
 		    const struct unc_kernel_event *, size_t n, bool dead, int *fd,
 		    struct unc_error *err);
-/* Gives back what was opened, of which every descriptor is closed: once for each time. */
-void unc_broker_close(struct unc_broker *, const struct unc_kernel_place *,
+/* Gives back what was opened over a connection (its number, when it was), of which every descriptor is closed: once
+ * for each time. */
+unsigned unc_broker_call(const struct unc_broker *);
+void unc_broker_close(struct unc_broker *, unsigned call, const struct unc_kernel_place *,
 		      const struct unc_kernel_event *, size_t n);
 /* Asks who has what, from the row `first` on. */
 int unc_broker_list(struct unc_broker *, uint32_t first, struct unc_wire_answer *out,

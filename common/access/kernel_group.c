@@ -219,9 +219,11 @@ static int take_passed(struct unc_kernel_group *group, struct unc_broker *broker
 		rc = unc_broker_open(broker, &group->place, group->event, group->n, dead, group->fd,
 				     err);
 		if (rc < 0 && dead) /* the dead one is had still */
-			unc_broker_close(broker, &group->place, group->event, group->n);
+			unc_broker_close(broker, group->call, &group->place, group->event,
+					 group->n);
 		if (rc < 0)
 			return rc;
+		group->call = unc_broker_call(broker);
 		group->ended = 0;
 		group->timed = false;
 		memset(group->last, 0, group->n * sizeof(*group->last));
@@ -230,7 +232,7 @@ static int take_passed(struct unc_kernel_group *group, struct unc_broker *broker
 			close_events(group, group->n);
 	}
 	if (error)
-		unc_broker_close(broker, &group->place, group->event, group->n);
+		unc_broker_close(broker, group->call, &group->place, group->event, group->n);
 	if (error)
 		return unc_fail(err, UNC_ERR_IO, "what the broker opened on %s does not count: %s",
 				group->place.pmu, strerror(error));
@@ -356,7 +358,7 @@ void unc_kernel_group_close(struct unc_kernel_group *group, struct unc_broker *b
 {
 	close_events(group, group->n);
 	if (broker)
-		unc_broker_close(broker, &group->place, group->event, group->n);
+		unc_broker_close(broker, group->call, &group->place, group->event, group->n);
 	free_group(group);
 }
 

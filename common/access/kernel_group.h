@@ -17,6 +17,7 @@ enum { UNC_GROUP_N, UNC_GROUP_ENABLED, UNC_GROUP_RUNNING, UNC_GROUP_VALUE };
 struct unc_kernel_group {
 	struct unc_backend *backend;
 	uint8_t way;
+	unsigned call; /* the connection over which a broker has passed it */
 	struct unc_machine *machine;
 	struct unc_kernel_group *next; /* of those that are open */
 	unsigned users;
