@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PMUs of the kernel's driver: whether this process may open their events or the broker does, and who shares a group. */
+/* PMUs of the kernel's driver: whether this process may open their events or the broker does; who shares a group. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

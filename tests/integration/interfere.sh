@@ -353,13 +353,13 @@ assess()
 		[$acts | scan("[0-9.]+") | tonumber] as $acts |
 		[$truth | split(",")[] | capture("^(?<name>.*)=(?<rate>[0-9.]+)$") | .rate |= tonumber] as $all |
 		. as $runs | [range($runs | length) as $i | $runs[$i] as $run | $all[] | .name as $name | ($run.events[$name]) as $n | (.rate * $run.interval) as $t |
+		 ($i + 1 < ($runs | length) and any($acts[]; . < $run.time and $run.time - . <= 1)) as $soon |
 		 if $n == null then (if $run.invalid[$name] != null then "marked" else "wrong" end)
 		 elif $run.unproven[$name] != null then "marked"
-		 elif $run.share[$name] != null then (if ($n - $t | fabs) <= 6 + 10 * $run.interval + 0.01 * $t then "marked" else "wrong" end)
+		 elif $run.share[$name] != null then (if ($n - $t | fabs) <= 6 + 10 * $run.interval + 0.01 * $t then "marked" elif $soon then "late" else "wrong" end)
 		 elif $run.partial[$name] != null then "marked"
 		 elif ($n - $t | fabs) <= 2 + 2e-6 * $t then "right"
-		 elif $i + 1 < ($runs | length) and
-		      any($acts[]; . < $run.time and $run.time - . <= 1) then "late" else "wrong" end] |
+		 elif $soon then "late" else "wrong" end] |
 		if any(.[]; . == "wrong") then "wrong" elif any(.[]; . == "late") then "late" elif $status != "0" and all(.[]; . == "right") then "refused"
 		elif all(.[]; . == "right") then "right" else "marked" end' "$dir/out" 2>"$dir/jq" || echo wrong)
 	[ "$verdict" != late ] || late=$((late + 1)) verdict=marked
