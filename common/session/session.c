@@ -132,6 +132,7 @@ static int make_room(struct unc_session *s)
 			.passed = next_room(&at, s->n_passes, sizeof(*s->start.passed))};
 	for (int i = 0; i < 4; i++)
 		s->stamps.of[i] = *totals[i];
+	s->last = s->spare; /* what it had taken was freed */
 	s->weight = next_room(&at, sets, sizeof(*s->weight));
 	s->interval = next_room(&at, sets, sizeof(*s->interval));
 	s->moved = next_room(&at, sets, sizeof(*s->moved));
@@ -150,7 +151,9 @@ static int get_run(struct unc_session *s)
 		return rc;
 	unc_run_put(s->run);
 	s->run = run;
-	return make_room(s);
+	if ((rc = make_room(s)) < 0)
+		unc_session_unmeasure(s);
+	return rc;
 }
 
 /* Which passes an item has to wait for; which counter is all of it. */
@@ -424,6 +427,7 @@ void unc_session_free(struct unc_session *s)
 			unc_run_unwatch(s->run);
 			pthread_mutex_lock(&s->run->lock);
 			unc_run_keep_no_more(s->run, &s->stamps);
+			unc_run_pace(s->run, &s->pace, 0);
 			(void)unc_run_end(s->run, UNC_GIVES_UP, NULL);
 		}
 	}

@@ -5,6 +5,30 @@
 
 #include "units/inside.h"
 
+void unc_run_put(struct unc_run *run)
+{
+	struct unc_platform *p = run ? run->platform : NULL;
+	struct unc_run **link;
+
+	if (!run)
+		return;
+	if (!unc_platform_here(p)) { /* locks may be held by threads that are not here */
+		if (!--run->users)
+			unc_run_free(run);
+		return;
+	}
+	pthread_mutex_lock(&p->runs.lock);
+	if (!--run->users) {
+		for (link = &p->runs.first; *link != run;)
+			link = &(*link)->next;
+		*link = run->next;
+		unc_run_unwatch(
+			run); /* who came and went while the last one stopped has it watched */
+		unc_run_free(run);
+	}
+	pthread_mutex_unlock(&p->runs.lock);
+}
+
 int unc_run_start(struct unc_run *run, struct unc_error *err)
 {
 	struct unc_platform *p = run->platform;
@@ -41,8 +65,11 @@ static int get_ready(struct unc_run *run, struct unc_error *err)
 
 static int last_look(struct unc_run *run, struct unc_error *err)
 {
-	int rc = run->n_groups || run->regroup ? unc_run_look(run, err) : 0;
+	int rc;
 
+	if (run->ended.code) /* nothing counts: its time has ended as well */
+		return unc_fail(err, run->ended.code, "%s", run->ended.text);
+	rc = run->n_groups || run->regroup ? unc_run_look(run, err) : 0;
 	unc_run_compare(run, true);
 	return rc;
 }
@@ -109,6 +136,8 @@ int unc_run_end(struct unc_run *run, enum unc_ending how, struct unc_error *err)
 		pthread_mutex_lock(&run->lock);
 		if (--run->counting == 0)
 			give_up(run);
+		else /* one has come before it was unwatched */
+			(void)unc_run_watch(run, NULL);
 		pthread_mutex_unlock(&run->platform->program);
 	}
 	pthread_mutex_unlock(&run->lock);

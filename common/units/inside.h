@@ -156,6 +156,7 @@ bool unc_set_begins(const struct unc_run *, const struct unc_set *);  /* in the 
 bool unc_set_is_held(const struct unc_run *, const struct unc_set *); /* registers may be its */
 /* Nothing is known of a start before. */
 void unc_run_clear(struct unc_run *);
+void unc_run_free(struct unc_run *); /* nobody has it */
 int unc_run_begin(struct unc_run *, struct unc_error *err);
 /* One more session, of a run that counts. */
 int unc_run_join(struct unc_run *, struct unc_error *err);

@@ -130,7 +130,7 @@ static bool make_clocks(struct unc_run *run)
 	return run->clock;
 }
 
-static void free_run(struct unc_run *run)
+void unc_run_free(struct unc_run *run)
 {
 	bool here = unc_platform_here(run->platform);
 
@@ -227,7 +227,7 @@ int unc_run_get(struct unc_platform *p, const struct unc_want *want, size_t n, u
 			run->next = p->runs.first;
 			p->runs.first = run;
 		} else {
-			free_run(run);
+			unc_run_free(run);
 		}
 	}
 	if (rc == 0) {
@@ -236,28 +236,6 @@ int unc_run_get(struct unc_platform *p, const struct unc_want *want, size_t n, u
 	}
 	pthread_mutex_unlock(&p->runs.lock);
 	return rc;
-}
-
-void unc_run_put(struct unc_run *run)
-{
-	struct unc_platform *p = run ? run->platform : NULL;
-	struct unc_run **link;
-
-	if (!run)
-		return;
-	if (!unc_platform_here(p)) { /* locks may be held by threads that are not here */
-		if (!--run->users)
-			free_run(run);
-		return;
-	}
-	pthread_mutex_lock(&p->runs.lock);
-	if (!--run->users) {
-		for (link = &p->runs.first; *link != run;)
-			link = &(*link)->next;
-		*link = run->next;
-		free_run(run);
-	}
-	pthread_mutex_unlock(&p->runs.lock);
 }
 
 /* ---- batches */

@@ -222,6 +222,10 @@ static void *watcher(void *user)
 
 	pthread_mutex_lock(&w->lock);
 	while (w->runs && pthread_equal(w->thread, pthread_self())) {
+		if (!w->first) { /* that of an end that is not over yet: it goes on, or is joined */
+			pthread_cond_wait(&w->wake, &w->lock);
+			continue;
+		}
 		run = most_urgent(w);
 		uint64_t due = run->due_ns;
 		struct timespec t = {(time_t)(due / SECOND), (long)(due % SECOND)};
@@ -270,9 +274,11 @@ int unc_run_watch(struct unc_run *run, struct unc_error *err)
 	} else if (due < run->due_ns) {
 		run->due_ns = due;
 	}
-	if (!w->runs)
+	/* None is listed where an end takes it off, and waits: that lists it again for who has come. */
+	if (!w->runs && w->first) {
 		failed = unc_thread_new(&w->thread, watcher, w);
-	w->runs = failed == 0;
+		w->runs = failed == 0;
+	}
 	pthread_cond_broadcast(&w->wake);
 	pthread_mutex_unlock(&w->lock);
 	if (!failed)
