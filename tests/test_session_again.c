@@ -459,6 +459,29 @@ static void test_stopped(void)
 	unc_platform_close(p);
 }
 
+/* Two equal sessions that read each second, half a second apart: what happens behind the comparison of the one is
+ * in no interval of the other. */
+static void test_half_a_second_apart(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *s[2] = {session(p, 0), session(p, 0)};
+
+	for (int i = 0; i < 2; i++) {
+		add(s[i], "imc0.CAS_COUNT:RD:socket=0");
+		start(s[i]);
+	}
+	for (int i = 0; i < 4; i++) {
+		step(p, HALF_MS * ms);
+		CHECK_NUMBER(value_of(s[i % 2], 0).flags, UNC_VALUE_VALID | UNC_VALUE_FRESH);
+	}
+	take(p, 0, FOREIGN);
+	step(p, HALF_MS * ms);
+	CHECK_NUMBER(value_of(s[0], 0).flags & (UNC_VALUE_VALID | UNC_VALUE_LOST), UNC_VALUE_LOST);
+	for (int i = 0; i < 2; i++)
+		unc_session_free(s[i]);
+	unc_platform_close(p);
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
@@ -472,6 +495,7 @@ int main(void)
 		{"by a suspend of the machine", test_suspended},
 		{"behind a read", test_behind_a_read},
 		{"marks of a session that has stopped", test_stopped},
+		{"equal sessions, half a second apart", test_half_a_second_apart},
 		{NULL, NULL},
 	};
 
