@@ -263,7 +263,7 @@ static int ask_once(struct unc_broker *b, const struct unc_wire_request *r, size
 	return rc;
 }
 
-/* What the broker has passed found no room here: it has it for us still. */
+/* Descriptors that were passed found no room here: the broker has the events for us still. */
 static void give_back(struct unc_broker *b, struct unc_wire_request *r, size_t size)
 {
 	struct unc_wire_answer answer;
@@ -374,7 +374,7 @@ void unc_broker_close(struct unc_broker *b, unsigned call, const struct unc_kern
 	struct unc_wire_request r = request_of(UNC_WIRE_CLOSE, place, events, n);
 	struct unc_wire_answer answer;
 
-	/* What ends with its connection is given back already. */
+	/* The end of a connection gives back all that was had over it. */
 	if (b->fd >= 0 && b->call == call && !b->silent)
 		(void)ask(b, &r, 1, &answer, NULL, 0, NULL);
 }

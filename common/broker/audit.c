@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the log tells of each user: one line a minute, of all that he was given and refused in it. */
+/* The log has one line a user and minute: all that he was given and refused in it. */
 #include <inttypes.h>
 #include <stdio.h>
 

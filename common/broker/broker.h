@@ -35,7 +35,7 @@ struct policy {
 	size_t n_words;
 	gid_t group[MAX_GROUPS]; /* who may connect */
 	unsigned n_groups;       /* 0: whoever the socket lets in */
-	/* Of a user: the third in a second; the last on a unit, that do not count together. */
+	/* Limits of a user: requests in a second; sets on a unit that do not count together. */
 	uint32_t descriptors, connections, requests, sets;
 	char told[256]; /* "MEM, LINK, PCIE on imc, upi": for people */
 };
@@ -81,7 +81,7 @@ struct user {
 	double tokens; /* requests and events that he may have at once; less than 0: he waits */
 	uint64_t seen; /* ns: when the tokens were those */
 	uint64_t turn; /* of the loop, in which he was heard last */
-	/* What the next line of the log tells, and when the last one was written. */
+	/* The next line of the log, and when the last one was written. */
 	unsigned given, refused;
 	uint64_t logged;
 	pid_t pid;

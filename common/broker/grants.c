@@ -287,20 +287,17 @@ static int new_grant(struct broker *b, struct grant *g, const struct connection 
 	return 0;
 }
 
-static int open_set(struct broker *b, unsigned connection, const struct unc_wire_set *set, int *fd,
-		    size_t *n, struct unc_error *err)
+/* The set is allowed; pmu, type: as it was found. */
+static int open_set(struct broker *b, unsigned connection, const struct unc_wire_set *set,
+		    uint32_t pmu, uint16_t type, int *fd, size_t *n, struct unc_error *err)
 {
 	const struct connection *c = &b->connection[connection];
 	struct user *u = grants_user(b, c->uid);
-	uint16_t type = 0;
-	uint32_t pmu;
-	int rc = check_set(b, c->uid, set, &pmu, &type, err);
 	size_t at = find_grant(b, c->uid, set);
-	struct lease *lease = rc == 0 ? lease_of(b, connection, set, false) : NULL;
+	struct lease *lease = lease_of(b, connection, set, false);
 	unsigned times = 0;
+	int rc;
 
-	if (rc < 0)
-		return rc;
 	if (lease && set->dead) { /* nobody gets it any more; who has it keeps it */
 		times = lease->times - 1;
 		retire(b, &b->grant[at]);
@@ -339,7 +336,6 @@ static int close_sets(struct broker *b, unsigned connection, const struct unc_wi
 		struct lease *lease = lease_of(b, connection, &r->set[i], true);
 
 		lease = lease ? lease : lease_of(b, connection, &r->set[i], false);
-
 		if (!lease)
 			rc = unc_fail(err, UNC_ERR_NOT_FOUND, "%s: you have no such events",
 				      r->set[i].pmu);
@@ -358,23 +354,22 @@ int grants_close(struct broker *b, unsigned connection, const struct unc_wire_re
 int grants_open(struct broker *b, unsigned connection, const struct unc_wire_request *r, int *fd,
 		size_t *n, struct unc_error *err)
 {
-	uint16_t type;
-	uint32_t i = 0, pmu;
+	const uid_t uid = b->connection[connection].uid;
+	uint16_t type[UNC_WIRE_SETS] = {0};
+	uint32_t pmu[UNC_WIRE_SETS], allowed = 0, opened = 0;
 	int rc = 0;
 
 	*n = 0;
-	for (uint32_t k = 0; k < r->head.n; k++) /* all of it, before any is opened */
-		if ((rc = check_set(b, b->connection[connection].uid, &r->set[k], &pmu, &type,
-				    err)) < 0) {
-			unc_error_prefix(err, "%s", r->set[k].pmu);
-			return rc;
-		}
-	for (; i < r->head.n && rc == 0; i++) {
-		rc = open_set(b, connection, &r->set[i], fd, n, err);
-		if (rc < 0)
-			unc_error_prefix(err, "%s", r->set[i].pmu);
+	while (allowed < r->head.n && /* all of it, before any is opened */
+	       (rc = check_set(b, uid, &r->set[allowed], &pmu[allowed], &type[allowed], err)) == 0)
+		allowed++;
+	while (rc == 0 && opened < r->head.n &&
+	       (rc = open_set(b, connection, &r->set[opened], pmu[opened], type[opened], fd, n,
+			      err)) == 0)
+		opened++;
+	if (rc < 0) {
+		unc_error_prefix(err, "%s", r->set[allowed < r->head.n ? allowed : opened].pmu);
+		(void)close_sets(b, connection, r, opened, NULL);
 	}
-	if (rc < 0)
-		(void)close_sets(b, connection, r, i - 1, NULL);
 	return rc;
 }

@@ -63,20 +63,27 @@ void unc_process_self(struct unc_process *self)
 	unc_process_clean(self->command);
 }
 
+static bool read_command(int64_t pid, char command[UNC_COMMAND_MAX])
+{
+	char text[64];
+
+	if (!read_proc(text, sizeof(text), pid, "comm"))
+		return false;
+	snprintf(command, UNC_COMMAND_MAX, "%.15s", text);
+	unc_process_clean(command);
+	return true;
+}
+
 bool unc_process_since(int64_t pid, uint64_t seconds, char command[UNC_COMMAND_MAX])
 {
 	uint64_t ticks = (uint64_t)sysconf(_SC_CLK_TCK);
 	struct stat_fields fields;
 	struct timespec now;
-	char name[64];
 
 	clock_gettime(CLOCK_BOOTTIME, &now);
-	if (!read_stat(pid, &fields) || fields.start / ticks + seconds > (uint64_t)now.tv_sec + 1 ||
-	    !read_proc(name, sizeof(name), pid, "comm"))
-		return false;
-	snprintf(command, UNC_COMMAND_MAX, "%.15s", name);
-	unc_process_clean(command);
-	return true;
+	return read_stat(pid, &fields) &&
+	       fields.start / ticks + seconds <= (uint64_t)now.tv_sec + 1 &&
+	       read_command(pid, command);
 }
 
 bool unc_process_stopped(int64_t pid)
@@ -89,16 +96,10 @@ bool unc_process_stopped(int64_t pid)
 bool unc_process_name(int64_t pid, uint64_t start, uint32_t space, char command[UNC_COMMAND_MAX])
 {
 	struct stat_fields fields;
-	char text[64];
 	struct stat ns;
 
-	if (stat("/proc/self/ns/pid", &ns) < 0 || (uint32_t)ns.st_ino != space ||
-	    !read_stat(pid, &fields) || fields.start != start ||
-	    !read_proc(text, sizeof(text), pid, "comm"))
-		return false;
-	snprintf(command, UNC_COMMAND_MAX, "%.15s", text);
-	unc_process_clean(command);
-	return true;
+	return stat("/proc/self/ns/pid", &ns) == 0 && (uint32_t)ns.st_ino == space &&
+	       read_stat(pid, &fields) && fields.start == start && read_command(pid, command);
 }
 
 int unc_thread_new(pthread_t *out, void *(*run)(void *user), void *user)

@@ -196,6 +196,16 @@ static int begin(struct unc_session *s)
 	return failed->code ? unc_fail(&s->error, failed->code, "%s", failed->text) : 0;
 }
 
+/* It could not be stopped for want of memory: what counts is as a killed process leaves it. */
+static void give_up(struct unc_session *s)
+{
+	unc_run_unwatch(s->run);
+	pthread_mutex_lock(&s->run->lock);
+	unc_run_keep_no_more(s->run, &s->stamps);
+	unc_run_pace(s->run, &s->pace, 0);
+	(void)unc_run_end(s->run, UNC_GIVES_UP, NULL);
+}
+
 int unc_session_start(struct unc_session *s)
 {
 	enum unc_ending how;
@@ -235,33 +245,14 @@ int unc_session_start(struct unc_session *s)
 	unc_run_keep_no_more(s->run, &s->stamps);
 	pthread_mutex_unlock(&s->run->lock);
 	(void)unc_run_last(s->run, &how, NULL);
-	if (how == UNC_STAYS) { /* for want of memory */
-		unc_run_unwatch(s->run);
-		pthread_mutex_lock(&s->run->lock);
-		how = UNC_GIVES_UP;
-	}
-	(void)unc_run_end(s->run, how, NULL);
+	if (how == UNC_STAYS)
+		give_up(s);
+	else
+		(void)unc_run_end(s->run, how, NULL);
 	return rc;
 }
 
 /* ---- reading */
-
-/* Who compared less than a second ago may be another session, or the end of a turn: an interval of a second is
- * compared at its own end, if that was more than 1 % of it ago. What is lost then goes back to where all have
- * compared. */
-static void compare(struct unc_session *s, const struct unc_totals *since, bool all)
-{
-	struct unc_run *run = s->run;
-	uint64_t before = run->compared_ns, interval = run->read_ns - s->end.ns;
-	bool own = since == &s->end && interval >= 900000000 && run->read_ns - before < 900000000 &&
-		   run->read_ns > before + interval / 100;
-
-	if (own)
-		run->compared_ns = 0;
-	unc_run_compare(run, all);
-	if (own && !all && run->compared_ns)
-		run->compared_ns = before;
-}
 
 /* A look, and what it asks for; `since`: what has not moved since is asked for. The lock is held. */
 static int look(struct unc_session *s, const struct unc_totals *since, bool all)
@@ -272,7 +263,10 @@ static int look(struct unc_session *s, const struct unc_totals *since, bool all)
 	if (run->ended.code)
 		return unc_fail(&s->error, run->ended.code, "%s", run->ended.text);
 	rc = unc_run_look(run, &s->error);
-	compare(s, since, all);
+	if (since == &s->end)
+		unc_run_compare_since(run, s->end.ns, all);
+	else
+		unc_run_compare(run, all);
 	unc_session_ask(s, since);
 	unc_run_accept(run, false);
 	if (run->flawed)
@@ -440,13 +434,8 @@ void unc_session_free(struct unc_session *s)
 	/* In a forked process only memory is given back: counters and threads are the other's. */
 	if (unc_platform_here(s->platform) && s->state == UNC_RUNNING) {
 		(void)unc_session_stop(s);
-		if (s->state == UNC_RUNNING) { /* for want of memory */
-			unc_run_unwatch(s->run);
-			pthread_mutex_lock(&s->run->lock);
-			unc_run_keep_no_more(s->run, &s->stamps);
-			unc_run_pace(s->run, &s->pace, 0);
-			(void)unc_run_end(s->run, UNC_GIVES_UP, NULL);
-		}
+		if (s->state == UNC_RUNNING)
+			give_up(s);
 	}
 	unc_session_roll_back(s, (struct unc_checkpoint){0});
 	unc_run_put(s->run);

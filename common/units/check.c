@@ -389,6 +389,19 @@ void unc_run_compare(struct unc_run *run, bool last)
 		doubt_standing(run);
 }
 
+void unc_run_compare_since(struct unc_run *run, uint64_t began, bool last)
+{
+	uint64_t before = run->compared_ns, interval = run->read_ns - began;
+	bool own = interval >= SECOND_NS && run->read_ns - before < SECOND_NS &&
+		   run->read_ns > before + interval / 100;
+
+	if (own)
+		run->compared_ns = 0;
+	unc_run_compare(run, last);
+	if (own && !last && run->compared_ns)
+		run->compared_ns = before;
+}
+
 /* An event without umask or field. NULL: it has none. */
 static const struct unc_coded *plain_of(const struct unc_run *run, uint32_t event,
 					const struct unc_instance *u)

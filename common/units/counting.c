@@ -111,8 +111,7 @@ int unc_run_last(struct unc_run *run, enum unc_ending *how, struct unc_error *er
 static void give_up(struct unc_run *run)
 {
 	for (size_t i = 0; i < run->n_sets + run->n_clocks; i++) {
-		struct unc_set *set =
-			i < run->n_sets ? &run->set[i] : &run->clock[i - run->n_sets].set;
+		struct unc_set *set = unc_run_set(run, i);
 		const struct unc_batch one = {&set, 1};
 
 		if (unc_set_is_held(run, set))

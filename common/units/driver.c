@@ -45,18 +45,21 @@ static int kernel_claim(struct unc_run *run, struct unc_set *set, struct unc_err
 	return 0;
 }
 
+static struct unc_kernel_event event_of(const struct unc_set *set, size_t i)
+{
+	const struct unc_kernel_code *code = &set->counter[i].event->kernel;
+
+	return (struct unc_kernel_event){code->config, code->config1, code->config2};
+}
+
 /* The events of a set on one of the PMUs of its unit, as they are opened. */
 static size_t events_of(const struct unc_set *set, unsigned pmu, struct unc_kernel_event *out)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < set->n; i++) {
-		const struct unc_kernel_code *code = &set->counter[i].event->kernel;
-
-		if (code->pmu == pmu)
-			out[n++] = (struct unc_kernel_event){code->config, code->config1,
-							     code->config2};
-	}
+	for (size_t i = 0; i < set->n; i++)
+		if (set->counter[i].event->kernel.pmu == pmu)
+			out[n++] = event_of(set, i);
 	return n;
 }
 
@@ -124,10 +127,10 @@ static int kernel_reads(struct unc_run *run, struct unc_set *set, struct unc_reg
 	(void)run;
 	(void)err;
 	for (size_t i = 0; i < set->n; i++) {
-		const struct unc_kernel_code *code = &set->counter[i].event->kernel;
-		const struct unc_kernel_event event = {code->config, code->config1, code->config2};
+		const struct unc_kernel_event event = event_of(set, i);
 
-		unc_kernel_op(groups_of(set)->pmu[code->pmu], &event, &ops[i]);
+		unc_kernel_op(groups_of(set)->pmu[set->counter[i].event->kernel.pmu], &event,
+			      &ops[i]);
 	}
 	return 0;
 }

@@ -135,8 +135,7 @@ void unc_run_free(struct unc_run *run)
 	bool here = unc_platform_here(run->platform);
 
 	for (size_t i = 0; i < run->n_sets + run->n_clocks; i++) {
-		struct unc_set *set =
-			i < run->n_sets ? &run->set[i] : &run->clock[i - run->n_sets].set;
+		struct unc_set *set = unc_run_set(run, i);
 
 		if (set->by)
 			set->by->forget(set);
@@ -495,8 +494,7 @@ uint64_t unc_run_retry_ns(const struct unc_run *run)
 	uint64_t first = UINT64_MAX;
 
 	for (size_t i = 0; i < run->n_sets + run->n_clocks && run->flawed; i++) {
-		const struct unc_set *set =
-			i < run->n_sets ? &run->set[i] : &run->clock[i - run->n_sets].set;
+		const struct unc_set *set = unc_run_set(run, i);
 
 		if (is_due(run, set) && set->retry_ns < first)
 			first = set->retry_ns;

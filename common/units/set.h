@@ -242,6 +242,11 @@ struct unc_run {
 	struct unc_error ended; /* of a change of the pass: nothing counts any more */
 };
 
+/* Set i of a run, and behind them those of its clocks. */
+static inline struct unc_set *unc_run_set(const struct unc_run *run, size_t i)
+{
+	return i < run->n_sets ? &run->set[i] : &run->clock[i - run->n_sets].set;
+}
 static inline size_t unc_set_number(const struct unc_run *run, const struct unc_set *set)
 {
 	return (size_t)(set - run->set);
@@ -304,6 +309,10 @@ int unc_run_look(struct unc_run *, struct unc_error *err);
 
 /* Compares controls that were not compared for a second; all of them where it is the last time. */
 void unc_run_compare(struct unc_run *, bool last);
+/* The same for an interval that began then: another session, or the end of a turn, may have compared in it. One of a
+ * second is compared at its own end, if that was more than 1 % of it ago; what is lost then goes back to where all
+ * have compared. */
+void unc_run_compare_since(struct unc_run *, uint64_t began, bool last);
 /* What was compared and asked for in this look is good: what is lost later goes back to it. all: where nobody
  * minds what was counted before, also what was not. */
 void unc_run_accept(struct unc_run *, bool all);

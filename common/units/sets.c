@@ -120,7 +120,7 @@ int unc_sets_start(struct unc_run *run, struct unc_batch *b, struct unc_error *e
 		struct unc_batch own = own_of(b, unc_providers[i]);
 
 		if (own.n)
-			rc = own.set[0]->by->start(run, &own, err);
+			rc = unc_providers[i]->start(run, &own, err);
 	}
 	if (rc == 0)
 		rc = ready(run, b, err);

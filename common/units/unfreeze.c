@@ -61,8 +61,7 @@ static bool has_company(const struct unc_run *run, const struct unc_instance *u,
 
 	*own = false;
 	for (size_t i = 0; i < run->n_sets + run->n_clocks; i++) {
-		const struct unc_set *set =
-			i < run->n_sets ? &run->set[i] : &run->clock[i - run->n_sets].set;
+		const struct unc_set *set = unc_run_set(run, i);
 
 		if (set->unit != u || set->state != UNC_SET_COUNTS)
 			continue;
