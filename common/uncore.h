@@ -52,7 +52,7 @@ extern "C" {
  * of structs; a major changes or removes something. Programs that do not choose the library they
  * are run with (plugins, or dlopen()) ask UNC_API_SERVES(unc_api_version()) before anything else.
  */
-#define UNC_API_VERSION 0x20000u
+#define UNC_API_VERSION 0x30000u
 #define UNC_API_SERVES(library)                                                                    \
 	((library) >> 16 == UNC_API_VERSION >> 16 && (library) >= UNC_API_VERSION)
 
@@ -172,7 +172,7 @@ UNC_API void unc_platform_close(struct unc_platform *);
 
 /* Sentence of the last call on this platform, by whichever thread (threads that want the sentence
  * take turns), of those that take a platform which is not const: unc_event_encode(),
- * unc_event_decode(), unc_register_decode(), unc_metric_eval(), unc_session_new(), unc_name_at(),
+ * unc_event_decode(), unc_register_decode(), unc_metric_eval(), unc_session_new(),
  * unc_*_find(), unc_memory_peak(), unc_counters_*(), unc_register_read(). "" if that call did not
  * fail. */
 UNC_API const char *unc_platform_error(const struct unc_platform *);
@@ -238,24 +238,21 @@ UNC_API const struct unc_unit *unc_unit_get(const struct unc_platform *, size_t 
 
 enum { UNC_BUS_MAX = 16 };
 
+/* A PCIe stack. */
+struct unc_stack {
+	size_t size;           /* to be set before */
+	char bus[UNC_BUS_MAX]; /* its root bus, "0000:16" */
+	const char *from; /* what tells it, "by the kernel", and whether one source alone says so */
+};
+
 /*
- * The root bus of a PCIe stack, "0000:16", as the kernel's driver of the monitors tells it (Linux,
- * ABI sysfs-devices-mapping: Skylake-SP to Ice Lake-SP), or else as registers of the CPU do. unit: from
- * unc_unit_get(). bus is untouched on error.
+ * Of a unit (unc_unit_get()) that is a PCIe stack, the root bus, as the kernel's driver of the monitors
+ * tells it (Linux, ABI sysfs-devices-mapping: Skylake-SP to Ice Lake-SP), or else as registers of the CPU
+ * do. *out is untouched on error.
  * Errors: UNC_ERR_NOT_FOUND the unit is no PCIe stack; UNC_ERR_PERMISSION the right to read the
  * registers is missing; UNC_ERR_UNAVAILABLE its bus is not known, and why; UNC_ERR_STATE in a forked
  * process.
  */
-UNC_API int unc_unit_bus(struct unc_platform *, const struct unc_unit *unit, char bus[UNC_BUS_MAX]);
-
-/* A PCIe stack. */
-struct unc_stack {
-	size_t size;           /* to be set before */
-	char bus[UNC_BUS_MAX]; /* as unc_unit_bus() */
-	const char *from; /* what tells it, "by the kernel", and whether one source alone says so */
-};
-
-/* The same, and what tells it. Errors: as unc_unit_bus(). */
 UNC_API int unc_unit_stack(struct unc_platform *, const struct unc_unit *unit,
 			   struct unc_stack *out);
 
@@ -279,7 +276,7 @@ typedef int (*unc_device_fn)(void *user, const struct unc_device *);
  * Walks the devices of a PCIe stack, in the order of their addresses. Devices with one port share it: events
  * do not tell them apart. What fn gets is gone when it returns. Stops at the first non-zero return of
  * fn and returns it. Looked up anew at each call: devices come and go, the stack and the port stay.
- * Errors: as unc_unit_bus(); those of reading sysfs.
+ * Errors: as unc_unit_stack(); those of reading sysfs.
  */
 UNC_API int unc_unit_devices(struct unc_platform *, const struct unc_unit *unit, unc_device_fn fn,
 			     void *user);
@@ -383,7 +380,7 @@ struct unc_group {
 	const char *name; /* "MEM" */
 	const char *desc;
 	/* What of it can be counted here, in the order in which it is to be shown: canonical texts
-	 * for unc_session_add_at(). Behind them, up to NULL, what cannot. */
+	 * for unc_session_add(). Behind them, up to NULL, what cannot. */
 	size_t n_items;
 	const char *const *items;
 	int passes;         /* of all together; 0 if not available */
@@ -427,23 +424,9 @@ enum { UNC_MAX_FILTERS = 8, UNC_SPEC_MAX = 256, UNC_DEVICE_MAX = 40 };
 
 /* Where an event or a metric is measured. */
 struct unc_target {
-	size_t size; /* sizeof(struct unc_target) */
-	int socket;  /* -1: all; also where `size` says that the program does not know it */
-	int index;   /* of a unit within its socket; -1: all */
+	int socket; /* -1: all */
+	int index;  /* of a unit within its socket; -1: all */
 };
-
-/*
- * The index of an event whose name the text is, with its type or without if no other type has it;
- * of a metric. *index is what unc_event_get(), unc_metric_get() take. The text of a metric may name
- * a place, "memory_read_bytes:socket=1" or "imc3.MEM_BW_READS": it goes to *place, both -1 if it
- * names none. With `place` NULL only a name is found.
- * Errors: UNC_ERR_NOT_FOUND, and the nearest name; UNC_ERR_INVALID it is malformed, or more than
- * the name of an event (unc_event_encode() takes the rest), or place->size; UNC_ERR_RANGE a number
- * of the text.
- */
-UNC_API int unc_event_find(struct unc_platform *, const char *name, size_t *index);
-UNC_API int unc_metric_find(struct unc_platform *, const char *text, size_t *index,
-			    struct unc_target *place);
 
 /* What a text names, or what an item of a session is (unc_session_item()). */
 struct unc_item {
@@ -458,9 +441,8 @@ struct unc_item {
 	/* of an item of a session: why it cannot be counted there, UNC_ERR_UNAVAILABLE or
 	 * UNC_ERR_RANGE; unc_session_reason() has the sentence. 0: it can */
 	int error;
-	/* canonical text without socket and unit: for unc_session_add_at() */
-	char base[UNC_SPEC_MAX];
-	char name[UNC_SPEC_MAX]; /* canonical text with it */
+	char base[UNC_SPEC_MAX]; /* canonical text without socket and unit */
+	char name[UNC_SPEC_MAX]; /* canonical text with them */
 	int node;                /* NUMA node that the text names; -1: none */
 	int port; /* of a PCIe stack, of a metric or a device, the lowest; -1: none is named */
 	/* PCI function that the text names, "0000_70_00_0": `at` and `port` say where; "": none */
@@ -476,17 +458,6 @@ struct unc_item {
  * name, or out->size; UNC_ERR_RANGE a number of the text, or the machine has not that socket.
  */
 UNC_API int unc_item_find(struct unc_platform *, const char *text, struct unc_item *out);
-
-/*
- * The canonical text of an event or a metric at a place, into buf (always terminated). target:
- * NULL leaves the place to the text, as -1 does in each of its members.
- * Errors: UNC_ERR_NOT_FOUND neither an event nor a metric; UNC_ERR_INVALID it is malformed, text
- * and target contradict each other, the metric is of no single unit type and the target is a unit,
- * or target->size; UNC_ERR_RANGE the machine cannot have that unit, or has not that socket, or buf
- * is too small.
- */
-UNC_API int unc_name_at(struct unc_platform *, const char *text, const struct unc_target *target,
-			char *buf, size_t size);
 
 /* ---------------------------------------------------------------- encoding */
 
@@ -516,7 +487,7 @@ struct unc_encoding {
 	struct unc_filter filters[UNC_MAX_FILTERS];
 	size_t n_filters;
 	char name[UNC_SPEC_MAX]; /* canonical text */
-	char base[UNC_SPEC_MAX]; /* the same without index and socket: for unc_session_add_at() */
+	char base[UNC_SPEC_MAX]; /* the same without index and socket */
 	size_t event;            /* what unc_event_get() takes */
 };
 
@@ -580,13 +551,6 @@ UNC_API int unc_session_new(struct unc_platform *, unsigned flags, struct unc_se
  */
 UNC_API int unc_session_add(struct unc_session *, const char *text, int *id);
 
-/*
- * Adds an event or a metric at a place: as unc_session_add() of what unc_name_at() gives. target
- * may be NULL. Errors: those of both.
- */
-UNC_API int unc_session_add_at(struct unc_session *, const char *text,
-			       const struct unc_target *target, int *id);
-
 /* At which places unc_session_add_each() adds; none but LACKING: once, as it is named. */
 enum {
 	UNC_EACH_SOCKET = 1,  /* on each socket */
@@ -619,9 +583,6 @@ UNC_API int unc_session_add_each(struct unc_session *, const char *text, unsigne
  * Errors: UNC_ERR_NOT_FOUND no such item; UNC_ERR_INVALID out->size.
  */
 UNC_API int unc_session_item(struct unc_session *, int id, struct unc_item *out);
-
-/* Removes all items. Errors: UNC_ERR_STATE it is running. */
-UNC_API int unc_session_clear(struct unc_session *);
 
 /* Number of passes the items need: 1 unless the session rotates. Cannot fail. */
 UNC_API int unc_session_passes(const struct unc_session *);
@@ -724,7 +685,7 @@ typedef int (*unc_unit_fn)(void *user, const struct unc_unit *);
  * Walks the units that item `id` is about and that cannot be read (unit->reason tells why): a sum
  * over the others is UNC_VALUE_PARTIAL. Stops at the first non-zero return of fn and returns it.
  * Known once the item is added; units that could not be had come with the start, and others come
- * and go with each read; their descriptors are valid until unc_session_clear() or
+ * and go with each read; their descriptors are valid until
  * unc_session_free(). Where the kernel's driver alone reaches a unit, it is missing for events that
  * the driver does not carry.
  * Errors: UNC_ERR_NOT_FOUND no such item.

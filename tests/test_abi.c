@@ -45,14 +45,13 @@ static const struct member members[] = {
 	AT(unc_encoding, filters, 64), AT(unc_encoding, n_filters, 256),
 	AT(unc_encoding, name, 264), AT(unc_encoding, base, 520), AT(unc_encoding, event, 776),
 	SIZE(unc_encoding, 784),
-	AT(unc_target, size, 0), AT(unc_target, socket, 8), AT(unc_target, index, 12),
-	SIZE(unc_target, 16),
+	AT(unc_target, socket, 0), AT(unc_target, index, 4), SIZE(unc_target, 8),
 
 	AT(unc_item, size, 0), AT(unc_item, metric, 8), AT(unc_item, event, 16),
 	AT(unc_item, index, 24), AT(unc_item, units_of, 32), AT(unc_item, at, 40),
-	AT(unc_item, error, 56), AT(unc_item, base, 60), AT(unc_item, name, 316),
-	AT(unc_item, node, 572), AT(unc_item, port, 576), AT(unc_item, device, 580),
-	SIZE(unc_item, 624),
+	AT(unc_item, error, 48), AT(unc_item, base, 52), AT(unc_item, name, 308),
+	AT(unc_item, node, 564), AT(unc_item, port, 568), AT(unc_item, device, 572),
+	SIZE(unc_item, 616),
 
 	AT(unc_register_value, reg, 0), AT(unc_register_value, value, 8),
 	SIZE(unc_register_value, 16),
@@ -129,7 +128,7 @@ static void test_layout(void)
 static void test_version(void)
 {
 	CHECK_NUMBER(unc_api_version(), UNC_API_VERSION);
-	CHECK_NUMBER(UNC_API_VERSION, 0x20000);
+	CHECK_NUMBER(UNC_API_VERSION, 0x30000);
 	CU_ASSERT(UNC_API_SERVES(unc_api_version()));
 	CU_ASSERT(UNC_API_SERVES(UNC_API_VERSION + 1)); /* has more functions */
 	CU_ASSERT(!UNC_API_SERVES(UNC_API_VERSION + 0x10000));
@@ -280,16 +279,13 @@ static void test_options(void)
 static void test_no_room(void)
 {
 	struct unc_register_value ctl = {"CTL", 0x400304};
-	struct unc_target at = {.size = sizeof(at), .socket = 1, .index = -1};
 	struct unc_platform *p = machine(SNB);
 	char text[2] = "ab";
 
-	CHECK_NUMBER(unc_name_at(p, "imc.CAS_COUNT:RD", &at, text, 0), UNC_ERR_RANGE);
 	CHECK_NUMBER(unc_event_decode(p, "imc", &ctl, 1, sizeof(ctl), text, 0), UNC_ERR_RANGE);
 	CHECK_NUMBER(text[0], 'a');
-	CHECK_NUMBER(unc_name_at(p, "imc.CAS_COUNT:RD", &at, NULL, 0), UNC_ERR_RANGE);
 	CHECK_NUMBER(unc_event_decode(p, "imc", &ctl, 1, sizeof(ctl), NULL, 0), UNC_ERR_RANGE);
-	CHECK_NUMBER(unc_name_at(p, "imc.CAS_COUNT:RD", &at, text, 1), UNC_ERR_RANGE);
+	CHECK_NUMBER(unc_event_decode(p, "imc", &ctl, 1, sizeof(ctl), text, 1), UNC_ERR_RANGE);
 	CHECK_NUMBER(text[0], '\0');
 	CHECK_NUMBER(text[1], 'b');
 	unc_platform_close(p);
@@ -405,11 +401,12 @@ static void test_fields(void)
 {
 	static const char *const want[] = {"edge", "inv", "thresh"};
 	struct unc_platform *p = machine(SNB);
+	struct unc_item item = {.size = sizeof(item)};
 	const struct unc_field *f;
-	size_t event, n = 0;
+	size_t n = 0;
 
-	CU_ASSERT_FATAL(unc_event_find(p, "imc.ACT_COUNT", &event) == 0);
-	for (; (f = unc_field_get(p, event, n)); n++) {
+	CU_ASSERT_FATAL(unc_item_find(p, "imc.ACT_COUNT", &item) == 0 && item.event);
+	for (; (f = unc_field_get(p, item.index, n)); n++) {
 		CHECK_TEXT(f->name, n < 3 ? want[n] : "none");
 		CHECK_NUMBER(f->width, n < 2 ? 1 : 8);
 		CHECK_NUMBER(f->needed, 0);

@@ -164,7 +164,8 @@ static struct unc_instance unit_at(const struct unc_table *t, const char *type, 
 {
 	struct unc_instance unit = {.type = unc_find_type(t, type),
 				    .available = true,
-				    .status_position = listed ? 5 : -1};
+				    .status_position = listed ? 5 : -1,
+				    .reason = ""};
 
 	unit.part[0].base = base;
 	unit.part[0].space = t->part[t->type[unit.type].parts.first].space;
@@ -177,6 +178,7 @@ static struct unc_instance unit_at(const struct unc_table *t, const char *type, 
 /* Opens the windows of a machine with this unit; why it cannot be used. */
 static const char *windows(const struct unc_table *t, struct unc_instance *unit)
 {
+	static char reason[UNC_REASON_MAX];
 	struct unc_instances units = {.unit = unit, .n = 1};
 	struct unc_bus *bus;
 
@@ -184,7 +186,9 @@ static const char *windows(const struct unc_table *t, struct unc_instance *unit)
 	CHECK_NUMBER(unc_fence_windows(t, &units, bus, fs, gate, &err), 0);
 	bus->methods->close(bus);
 	CU_ASSERT(unit->available == !unit->reason[0]);
-	return unit->reason;
+	snprintf(reason, sizeof(reason), "%s", unit->reason);
+	unc_instance_forget(unit);
+	return reason;
 }
 
 static void memory_is(uint64_t address, unsigned width, bool open)

@@ -45,7 +45,7 @@ static void check_group(struct unc_platform *p, const struct unc_group *g, const
 	int id, wanted = passes_of(cpu, g->name);
 
 	for (size_t i = 0; i < g->n_items; i++)
-		if (unc_session_add_at(s, g->items[i], NULL, &id) < 0) {
+		if (unc_session_add(s, g->items[i], &id) < 0) {
 			printf("# %s: %s\n", cpu, unc_session_error(s));
 			CU_FAIL("item");
 		}
@@ -96,7 +96,7 @@ static void count_group(struct unc_platform *p, const struct unc_group *g, const
 	int id;
 
 	for (size_t i = 0; i < g->n_items; i++)
-		CHECK_NUMBER(unc_session_add_at(s, g->items[i], NULL, &id), 0);
+		CHECK_NUMBER(unc_session_add(s, g->items[i], &id), 0);
 	start(s);
 	for (int turns = 3 * g->passes; turns > 0; turns--) {
 		step(p, 100 * ms);

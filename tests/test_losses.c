@@ -563,11 +563,13 @@ static const struct cause {
 
 static int add_unit(struct trial *t, const char *base, const struct unc_instance *u)
 {
-	struct unc_target at = {
-		.size = sizeof(at), .socket = (int)u->socket, .index = (int)u->index};
+	size_t n = strcspn(base, "."); /* "imc.CAS_COUNT:RD" */
+	char name[UNC_SPEC_MAX];
 	int id = -1;
 
-	if (unc_session_add_at(t->s, base, &at, &id) < 0)
+	snprintf(name, sizeof(name), "%.*s%u%s:socket=%u", (int)n, base, u->index, base + n,
+		 u->socket);
+	if (unc_session_add(t->s, name, &id) < 0)
 		wrong(t, "%s: %s", base, unc_session_error(t->s));
 	t->n_items = id + 1;
 	return id;

@@ -200,7 +200,7 @@ static void examine(const char *sim, const struct lines *lines, struct findings 
 	struct unc_options options = {
 		.size = sizeof(options), .sim = sim, .log = take_note, .log_user = f};
 	struct unc_platform *p = NULL;
-	char bus[UNC_BUS_MAX];
+	struct unc_stack stack = {.size = sizeof(stack)};
 
 	if (unc_platform_open(&options, &p) < 0) {
 		wrong(f, "%s", unc_open_error());
@@ -209,7 +209,7 @@ static void examine(const char *sim, const struct lines *lines, struct findings 
 	for (size_t i = 0; i < p->instances.n; i++)
 		check_unit(p, &p->instances.unit[i], f);
 	for (size_t i = 0; i < p->instances.n; i++) {
-		unc_unit_bus(p, unc_unit_get(p, i), bus);
+		unc_unit_stack(p, unc_unit_get(p, i), &stack);
 		unc_unit_devices(p, unc_unit_get(p, i), take_device, NULL);
 	}
 	check_values(unc_machine_sim(p->machine), lines, f);

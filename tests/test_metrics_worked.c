@@ -250,7 +250,8 @@ static void test_metrics(void)
 	CHECK_NEAR(v[hz].value, uclk_hz, 1e-6);
 	CHECK_NEAR(v[rpq].value, 25e-9 * dclk_hz, 1e-5); /* 25 ns */
 	unc_session_stop(s);
-	unc_session_clear(s);
+	unc_session_free(s);
+	s = session(p, 0);
 	int tsc = add(s, "cbo.AVG_INGRESS_DEPTH"), uclk = add(s, "cbo.AVG_INGRESS_DEPTH_PER_UCLK");
 	start(s);
 	step(p, 100 * ms);

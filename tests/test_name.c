@@ -24,24 +24,12 @@ static size_t index_of_event(const struct unc_platform *p, const char *spec)
 	return SIZE_MAX;
 }
 
-static void test_find(void)
+/* The event of a text, whatever its place; SIZE_MAX: it is none. */
+static size_t find_event(struct unc_platform *p, const char *text)
 {
-	struct unc_platform *p = machine(EMR);
-	size_t i = 0;
+	struct unc_item item = {.size = sizeof(item)};
 
-	CHECK_NUMBER(unc_event_find(p, "imc.cas_count", &i), 0);
-	CHECK_NUMBER(i, index_of_event(p, "imc.CAS_COUNT"));
-	CHECK_NUMBER(unc_event_find(p, "imc.CAS_CONT", &i), UNC_ERR_NOT_FOUND);
-	CHECK_TEXT(unc_platform_error(p),
-		   "imc.CAS_CONT: no event CAS_CONT in imc; nearest is CAS_COUNT");
-	CHECK_NUMBER(unc_event_find(p, "imc.CAS_COUNT:RD", &i), UNC_ERR_INVALID);
-	CHECK_TEXT(unc_platform_error(p),
-		   "imc.CAS_COUNT:RD is more than the name of an event: that is imc.CAS_COUNT");
-	CHECK_NUMBER(unc_event_find(p, "imc3.CAS_COUNT", &i), UNC_ERR_INVALID);
-	CHECK_NUMBER(unc_event_find(p, "imc.CAS_COUNT:socket=0", &i), UNC_ERR_INVALID);
-	CHECK_NUMBER(unc_event_find(p, "imc.CAS_COUNT:thresh=1", &i), UNC_ERR_INVALID);
-	CHECK_NUMBER(i, index_of_event(p, "imc.CAS_COUNT")); /* untouched by errors */
-	unc_platform_close(p);
+	return unc_item_find(p, text, &item) == 0 && item.event ? item.index : SIZE_MAX;
 }
 
 /* A name in letters of the other case, and with one more. */
@@ -88,14 +76,13 @@ static void test_all(void)
 		char text[UNC_SPEC_MAX + 1];
 		unsigned wrong = 0;
 
-		for (size_t i = 0, found; i < p->table->n_event; i++) {
+		for (size_t i = 0; i < p->table->n_event; i++) {
 			const char *spec = unc_event_get(p, i)->spec;
 
 			mangle(text, spec, "");
-			wrong += unc_event_find(p, text, &found) != 0 || found != i;
-			wrong += unc_event_find(p, spec, &found) != 0 || found != i;
+			wrong += find_event(p, text) != i || find_event(p, spec) != i;
 			mangle(text, spec, "~");
-			wrong += unc_event_find(p, text, &found) != UNC_ERR_NOT_FOUND;
+			wrong += find_event(p, text) != SIZE_MAX;
 			wrong += find_umasks(p->table, &p->table->event[i]);
 		}
 		CHECK_NUMBER(wrong, 0);
@@ -138,12 +125,6 @@ static const struct metric_row {
 	{"imc3.MEM_BW_READS", 0, "imc.MEM_BW_READS", -1, 3},
 	{"imc3.mem_bw_reads:socket=0x1", 0, "imc.MEM_BW_READS", 1, 3},
 	{"imc127.MEM_BW_READS", 0, "imc.MEM_BW_READS", -1, 127},
-	{"imc128.MEM_BW_READS", UNC_ERR_NOT_FOUND, /* a socket has 128 of a type at most */
-	 "no metric imc128.MEM_BW_READS in emerald-rapids; nearest is imc.MEM_BW_READS", 0, 0},
-	{"memory_read_byte", UNC_ERR_NOT_FOUND,
-	 "no metric memory_read_byte in emerald-rapids; nearest is memory_read_bytes", 0, 0},
-	{"memory", UNC_ERR_NOT_FOUND,
-	 "no metric memory in emerald-rapids; nearest is memory_read_bytes", 0, 0},
 	{"memory_read_bytes:socket=zz", UNC_ERR_INVALID,
 	 "memory_read_bytes: 'socket=zz' is not socket=N with N up to 63", 0, 0},
 	{"memory_read_bytes:socket=-5", UNC_ERR_INVALID,
@@ -154,104 +135,23 @@ static const struct metric_row {
 	 "memory_read_bytes: 'foo=1' is no place of a metric: socket=N, node=N, port=N, unit=N or "
 	 "device=NAME",
 	 0, 0},
-	{"", UNC_ERR_INVALID, "'' is not a metric; want NAME[:socket=N]", 0, 0},
 };
 
 static void test_metrics(void)
 {
 	struct unc_platform *p = machine(EMR);
-	struct unc_target place = {.size = sizeof(place)};
-	struct {
-		size_t size;
-		int socket, guard;
-	} early = {.size = 12, .guard = 7};
-	size_t index;
 
 	for (size_t i = 0; i < sizeof(metric_rows) / sizeof(metric_rows[0]); i++) {
 		const struct metric_row *row = &metric_rows[i];
+		struct unc_item item = {.size = sizeof(item)};
 
-		CHECK_NUMBER(unc_metric_find(p, row->text, &index, &place), row->rc);
-		CHECK_TEXT(row->rc ? unc_platform_error(p) : unc_metric_get(p, index)->name,
-			   row->name);
+		CHECK_NUMBER(unc_item_find(p, row->text, &item), row->rc);
+		CHECK_TEXT(row->rc ? unc_platform_error(p) : item.metric->name, row->name);
 		if (row->rc)
 			continue;
-		CHECK_NUMBER(place.socket, row->socket);
-		CHECK_NUMBER(place.index, row->index);
+		CHECK_NUMBER(item.at.socket, row->socket);
+		CHECK_NUMBER(item.at.index, row->index);
 	}
-	CHECK_NUMBER(unc_metric_find(p, "memory_read_bytes", &index, NULL), 0);
-	CHECK_NUMBER(unc_metric_find(p, "memory_read_bytes:socket=0", &index, NULL),
-		     UNC_ERR_NOT_FOUND); /* not a name alone */
-	CHECK_NUMBER(unc_metric_find(p, "imc3.MEM_BW_READS:socket=1", &index,
-				     (struct unc_target *)&early),
-		     0);
-	CHECK_NUMBER(early.socket, 1);
-	CHECK_NUMBER(early.guard, 7);
-	unc_platform_close(p);
-}
-
-/* Simulated Emerald Rapids: two sockets, imc0 to imc7. */
-static const struct place_row {
-	const char *text;
-	int socket, index, rc;
-	const char *name; /* or the sentence */
-} place_rows[] = {
-	{"imc.cas_count.rd", -1, -1, 0, "imc.CAS_COUNT:RD"},
-	{"imc.CAS_COUNT:RD", 1, -1, 0, "imc.CAS_COUNT:RD:socket=1"},
-	{"imc.CAS_COUNT:RD", -1, 3, 0, "imc3.CAS_COUNT:RD"},
-	{"imc.CAS_COUNT:RD", 1, 3, 0, "imc3.CAS_COUNT:RD:socket=1"},
-	{"imc3.CAS_COUNT:RD:socket=1", 1, 3, 0, "imc3.CAS_COUNT:RD:socket=1"},
-	{"imc3.CAS_COUNT:RD", 1, -1, 0, "imc3.CAS_COUNT:RD:socket=1"},
-	{"memory_read_bytes", 1, -1, 0, "memory_read_bytes:socket=1"},
-	{"imc.MEM_BW_READS", 1, 3, 0, "imc3.MEM_BW_READS:socket=1"},
-	{"imc3.CAS_COUNT:RD:socket=1", 0, -1, UNC_ERR_INVALID,
-	 "imc3.CAS_COUNT:RD:socket=1: it names socket 1, the target socket 0"},
-	{"imc3.CAS_COUNT:RD:socket=1", 1, 2, UNC_ERR_INVALID,
-	 "imc3.CAS_COUNT:RD:socket=1: it names unit 3, the target unit 2"},
-	{"memory_read_bytes:socket=0", 1, -1, UNC_ERR_INVALID,
-	 "memory_read_bytes:socket=0: it names socket 0, the target socket 1"},
-	{"memory_read_bytes", -1, 0, UNC_ERR_INVALID,
-	 "memory_read_bytes is of no single unit type: it has no unit 0"},
-	{"imc.CAS_COUNT:RD", 2, -1, UNC_ERR_RANGE,
-	 "imc.CAS_COUNT:RD:socket=2: this machine has sockets 0 to 1"},
-	{"imc.MEM_BW_READS", 2, -1, UNC_ERR_RANGE,
-	 "imc.MEM_BW_READS:socket=2: this machine has sockets 0 to 1"},
-	{"imc.CAS_COUNT:RD", -1, 8, UNC_ERR_RANGE,
-	 "imc.CAS_COUNT:RD: no such unit; a socket has at most imc0 to imc7"},
-	{"imc.CAS_COUNT:RD", -2, -1, UNC_ERR_RANGE,
-	 "imc.CAS_COUNT:RD: socket -2: there are 0 to 63, and -1 for all"},
-	{"imc.CAS_COUNT:RD", -1, 128, UNC_ERR_RANGE,
-	 "imc.CAS_COUNT:RD: unit 128: there are 0 to 127, and -1 for all"},
-	{"imc.CAS_CONT:RD", 0, -1, UNC_ERR_NOT_FOUND,
-	 "no metric or event imc.CAS_CONT in emerald-rapids; nearest is imc.CAS_COUNT"},
-	{"imc..CAS_COUNT", 0, -1, UNC_ERR_NOT_FOUND,
-	 "no metric or event imc..CAS_COUNT in emerald-rapids; nearest is imc.CAS_COUNT"},
-	{"memory_read_byte", 0, -1, UNC_ERR_NOT_FOUND,
-	 "no metric or event memory_read_byte in emerald-rapids; nearest is memory_read_bytes"},
-	{"memory_read", 0, -1, UNC_ERR_NOT_FOUND, /* imc.MEM_BW_READS has fewer letters changed */
-	 "no metric or event memory_read in emerald-rapids; nearest is memory_read_bytes"},
-	{"imc", 0, -1, UNC_ERR_NOT_FOUND, "imc is a unit type, no metric or event; want imc.EVENT"},
-};
-
-static void test_places(void)
-{
-	struct unc_platform *p = machine(EMR);
-	struct unc_session *s = session(p, UNC_SESSION_ROTATE);
-	char name[UNC_SPEC_MAX];
-	int id, n = 0;
-
-	for (size_t i = 0; i < sizeof(place_rows) / sizeof(place_rows[0]); i++) {
-		const struct place_row *row = &place_rows[i];
-		struct unc_target at = {sizeof(at), row->socket, row->index};
-
-		CHECK_NUMBER(unc_name_at(p, row->text, &at, name, sizeof(name)), row->rc);
-		CHECK_TEXT(row->rc ? unc_platform_error(p) : name, row->name);
-		CHECK_TEXT(row->rc ? name : "", "");
-		CHECK_NUMBER(unc_session_add_at(s, row->text, &at, &id), row->rc);
-		CHECK_TEXT(unc_session_error(s), row->rc ? row->name : "");
-		if (row->rc == 0)
-			CHECK_NUMBER(id, n++);
-	}
-	unc_session_free(s);
 	unc_platform_close(p);
 }
 
@@ -307,7 +207,6 @@ static const struct item_row {
 static void check_item(struct unc_platform *p, const struct item_row *row)
 {
 	struct unc_item item = {.size = sizeof(item)};
-	size_t index;
 
 	CHECK_NUMBER(unc_item_find(p, row->text, &item), row->rc);
 	CHECK_TEXT(unc_platform_error(p), row->rc ? row->base : "");
@@ -315,14 +214,11 @@ static void check_item(struct unc_platform *p, const struct item_row *row)
 		return;
 	CHECK_TEXT(item.base, row->base);
 	CHECK_TEXT(item.units_of ? item.units_of : "", row->units_of ? row->units_of : "");
-	CHECK_NUMBER(item.at.size, sizeof(item.at));
 	CHECK_NUMBER(item.at.socket, row->socket);
 	CHECK_NUMBER(item.at.index, row->index);
 	CU_ASSERT_FATAL(!item.metric != !item.event);
 	if (item.metric) {
 		CU_ASSERT_PTR_EQUAL(item.metric, unc_metric_get(p, item.index));
-		CHECK_NUMBER(unc_metric_find(p, row->base, &index, NULL), 0);
-		CHECK_NUMBER(item.index, index);
 	} else {
 		CU_ASSERT_PTR_EQUAL(item.event, unc_event_get(p, item.index));
 		CU_ASSERT(strncmp(row->base, item.event->spec, strlen(item.event->spec)) == 0);
@@ -455,59 +351,6 @@ static void test_order(void)
 	}
 }
 
-/* What is added at a place is what its text says: the same counter. */
-static void test_same(void)
-{
-	struct unc_platform *p = machine(EMR);
-	struct unc_session *s = session(p, 0);
-	struct unc_target at = {sizeof(at), 1, 3};
-	struct unc_value v[4];
-	int id;
-
-	add(s, "imc3.CAS_COUNT:RD:socket=1");
-	CHECK_NUMBER(unc_session_add_at(s, "imc.CAS_COUNT:RD", &at, &id), 0);
-	add(s, "imc3.MEM_BW_READS:socket=1");
-	CHECK_NUMBER(unc_session_add_at(s, "imc.MEM_BW_READS", &at, &id), 0);
-	start(s);
-	step(p, ms);
-	CHECK_NUMBER(unc_session_read(s, v, 4, sizeof(v[0])), 0);
-	CU_ASSERT(v[0].count > 0 && v[2].value > 0);
-	CHECK_NUMBER(v[0].of, 1);
-	CHECK_NUMBER(v[0].count, v[1].count);
-	CU_ASSERT_DOUBLE_EQUAL(v[2].value, v[3].value, 0);
-	CHECK_NUMBER(unc_session_stop(s), 0);
-	unc_session_free(s);
-	unc_platform_close(p);
-}
-
-static void test_target_sizes(void)
-{
-	struct unc_platform *p = machine(EMR);
-	struct {
-		struct unc_target known;
-		int later;
-	} late = {.known = {sizeof(late), 1, 2}};
-	size_t only_size = sizeof(size_t);
-	struct unc_target none = {0};
-	char name[UNC_SPEC_MAX];
-
-	CHECK_NUMBER(unc_name_at(p, "imc.CAS_COUNT:RD", &late.known, name, sizeof(name)), 0);
-	CHECK_TEXT(name, "imc2.CAS_COUNT:RD:socket=1");
-	CHECK_NUMBER(unc_name_at(p, "imc.CAS_COUNT:RD", (struct unc_target *)&only_size, name,
-				 sizeof(name)),
-		     0);
-	CHECK_TEXT(name, "imc.CAS_COUNT:RD"); /* what it does not know is all */
-	late.later = 1;
-	CHECK_NUMBER(unc_name_at(p, "imc.CAS_COUNT:RD", &late.known, name, sizeof(name)),
-		     UNC_ERR_INVALID);
-	CHECK_NUMBER(unc_name_at(p, "imc.CAS_COUNT:RD", &none, name, sizeof(name)),
-		     UNC_ERR_INVALID);
-	CHECK_TEXT(unc_platform_error(p), "size is 0; it has to be sizeof(struct unc_target)");
-	CHECK_NUMBER(unc_name_at(p, "imc.CAS_COUNT:RD", NULL, name, 10), UNC_ERR_RANGE);
-	CHECK_TEXT(name, "");
-	unc_platform_close(p);
-}
-
 /* An encoding tells the event, and its text without the place. */
 static void test_encoding(void)
 {
@@ -559,7 +402,7 @@ static void test_needs(void)
 	unc_platform_close(p);
 }
 
-/* No metric is an event too: unc_session_add_at() takes either. */
+/* No metric is an event too: unc_session_add() takes either. */
 static void test_apart(void)
 {
 	const struct unc_cpu *cpu;
@@ -568,13 +411,15 @@ static void test_apart(void)
 		struct unc_options options = {.size = sizeof(options), .cpu = cpu->name};
 		const struct unc_metric *m;
 		struct unc_platform *p = NULL;
-		size_t index;
+		struct unc_spec spec;
 
 		CU_ASSERT_FATAL(unc_platform_open(&options, &p) == 0);
 		for (size_t i = 0; (m = unc_metric_get(p, i)); i++) {
-			if (unc_event_find(p, m->name, &index) != UNC_ERR_NOT_FOUND)
+			bool both = unc_spec_parse(p->table, m->name, &spec, NULL) == 0;
+
+			if (both)
 				printf("# %s: %s\n", cpu->name, m->name);
-			CHECK_NUMBER(unc_event_find(p, m->name, &index), UNC_ERR_NOT_FOUND);
+			CU_ASSERT(!both);
 		}
 		unc_platform_close(p);
 	}
@@ -641,8 +486,6 @@ static void test_on_machine(void)
 		 UNC_ERR_INVALID, 0, 0, 0},
 	};
 	struct unc_platform *p = machine("granite-rapids-snc3,clock=step");
-	struct unc_target place = {.size = sizeof(place)};
-	size_t index;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct unc_item item = {.size = sizeof(item)};
@@ -655,10 +498,6 @@ static void test_on_machine(void)
 		CHECK_NUMBER(item.node, rows[i].node);
 		CHECK_NUMBER(item.port, rows[i].port);
 	}
-	/* A target would lose it. */
-	CHECK_NUMBER(unc_metric_find(p, "memory_read_bytes:node=1", &index, &place),
-		     UNC_ERR_INVALID);
-	CHECK_NUMBER(unc_metric_find(p, "imc3.MEM_BW_READS", &index, NULL), UNC_ERR_NOT_FOUND);
 	unc_platform_close(p);
 }
 
@@ -682,11 +521,9 @@ static void test_addresses(void)
 int main(void)
 {
 	static const struct suite_test tests[] = {
-		{"events are found", test_find},
 		{"events and umasks of all CPUs, in letters of any case", test_all},
 		{"what is found is not looked for among others", test_no_search},
 		{"metrics are found, and their places", test_metrics},
-		{"this event, there", test_places},
 		{"a text names an event or a metric", test_items},
 		{"the units of a view are another type's", test_item_of_view},
 		{"the nearest CPU", test_cpus},
@@ -695,8 +532,6 @@ int main(void)
 		{"portable metrics come first", test_order},
 		{"nodes and ports of a machine", test_on_machine},
 		{"addresses of PCI functions", test_addresses},
-		{"it is what its text says", test_same},
-		{"targets of other sizes", test_target_sizes},
 		{"an encoding names its event", test_encoding},
 		{"fields that are needed", test_needs},
 		{"metrics and events have different names", test_apart},

@@ -563,13 +563,13 @@ static void test_unknown(void)
 	struct unc_platform *p = machine(EMR);
 	struct unc_session *s = session(p, 0);
 	char sentence[300];
-	size_t index = 0;
+	struct unc_item item = {.size = sizeof(item)};
 	int id = 7;
 
-	CHECK_NUMBER(unc_metric_find(p, "memory_utilization", &index, NULL), 0);
-	CHECK_NUMBER(unc_metric_get(p, index)->available, 0);
-	CHECK_NUMBER(unc_metric_get(p, index)->passes, 0);
-	CHECK_TEXT(unc_metric_get(p, index)->reason, why);
+	CHECK_NUMBER(unc_item_find(p, "memory_utilization", &item), 0);
+	CHECK_NUMBER(item.metric->available, 0);
+	CHECK_NUMBER(item.metric->passes, 0);
+	CHECK_TEXT(item.metric->reason, why);
 	snprintf(sentence, sizeof(sentence), "memory_utilization: %s", why);
 	CHECK_NUMBER(unc_session_add(s, "memory_utilization", &id), UNC_ERR_UNAVAILABLE);
 	CHECK_TEXT(unc_session_error(s), sentence);
@@ -583,12 +583,12 @@ static void test_listed(void)
 {
 	struct unc_options o = {.size = sizeof(o), .cpu = "emerald-rapids"};
 	struct unc_platform *p = NULL;
-	size_t index = 0;
+	struct unc_item item = {.size = sizeof(item)};
 	double peak;
 
 	CU_ASSERT_FATAL(unc_platform_open(&o, &p) == 0);
-	CHECK_NUMBER(unc_metric_find(p, "memory_utilization", &index, NULL), 0);
-	CHECK_NUMBER(unc_metric_get(p, index)->available, 1);
+	CHECK_NUMBER(unc_item_find(p, "memory_utilization", &item), 0);
+	CHECK_NUMBER(item.metric->available, 1);
 	CHECK_NUMBER(unc_memory_peak(p, -1, &peak), UNC_ERR_UNAVAILABLE);
 	CHECK_TEXT(unc_platform_error(p), "what the memory can move is not known: the platform was "
 					  "opened for listing only");

@@ -394,20 +394,6 @@ static void test_devices(void)
 	unc_platform_close(p);
 }
 
-/* The place that a program names is that of the item, as if the text had it. */
-static void test_target(void)
-{
-	struct unc_platform *p = machine(SNB);
-	struct unc_session *s = session(p, 0);
-	struct unc_target at = {sizeof(at), 1, 2};
-	int id = -1;
-
-	CHECK_NUMBER(unc_session_add_at(s, "imc.CAS_COUNT:RD", &at, &id), 0);
-	CHECK_TEXT(item_of(s, id).name, "imc2.CAS_COUNT:RD:socket=1");
-	unc_session_free(s);
-	unc_platform_close(p);
-}
-
 int main(void)
 {
 	static const struct suite_test tests[] = {
@@ -421,7 +407,6 @@ int main(void)
 		{"a metric that the CPU cannot give", test_unavailable},
 		{"all places or none", test_atomic},
 		{"a port that has devices", test_devices},
-		{"the place that a program names", test_target},
 		{NULL, NULL},
 	};
 

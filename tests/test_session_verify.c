@@ -888,7 +888,6 @@ static int in_the_child(struct pair *pair)
 	wrong |= unc_session_start(pair->s) != UNC_ERR_STATE;
 	wrong |= unc_session_reset(pair->s) != UNC_ERR_STATE;
 	wrong |= unc_session_turns(pair->s, 100) != UNC_ERR_STATE;
-	wrong |= unc_session_clear(pair->s) != UNC_ERR_STATE;
 	wrong |= unc_session_add(pair->s, "cbo0.CLOCKTICKS", &id) != UNC_ERR_STATE;
 	wrong |= unc_session_add(pair->s, "memory_read_bytes", &id) != UNC_ERR_STATE;
 	wrong |= unc_session_plan(pair->s, UNC_PHASE_START, walk_one, NULL) != UNC_ERR_STATE;

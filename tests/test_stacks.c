@@ -71,11 +71,11 @@ static void begin(unsigned model)
 
 static const char *bus_of(int socket, int iio)
 {
-	static char bus[UNC_BUS_MAX];
+	static struct unc_stack stack = {.size = sizeof(stack)};
 	const struct unc_unit *u = unit("iio", socket, iio);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(u);
-	return unc_unit_bus(platform, u, bus) == 0 ? bus : unc_platform_error(platform);
+	return unc_unit_stack(platform, u, &stack) == 0 ? stack.bus : unc_platform_error(platform);
 }
 
 static char told[1024];
@@ -99,7 +99,7 @@ static const char *devices_of(int socket, int iio)
 
 static void test_buses(void)
 {
-	char bus[UNC_BUS_MAX];
+	struct unc_stack stack = {.size = sizeof(stack)};
 
 	begin(SKYLAKE);
 	die(0, 0, "0000:00\n");
@@ -118,7 +118,7 @@ static void test_buses(void)
 	CHECK_TEXT(bus_of(0, 4),
 		   "the kernel does not tell which root bus the stack has; msr 0x300 of socket 0, "
 		   "which tells it, says that it is not valid");
-	CHECK_NUMBER(unc_unit_bus(platform, unit("pcu", 0, 0), bus), UNC_ERR_NOT_FOUND);
+	CHECK_NUMBER(unc_unit_stack(platform, unit("pcu", 0, 0), &stack), UNC_ERR_NOT_FOUND);
 	CHECK_NUMBER(unc_unit_devices(platform, unit("iio", 0, 4), tell, NULL),
 		     UNC_ERR_UNAVAILABLE);
 	machine_close();
@@ -253,7 +253,7 @@ static void test_bytes(void)
 
 static void test_list(void)
 {
-	char bus[UNC_BUS_MAX];
+	struct unc_stack stack = {.size = sizeof(stack)};
 
 	begin(EMERALD_RAPIDS);
 	function(0x7e, 0, 0, 0x3250);
@@ -282,7 +282,7 @@ static void test_list(void)
 	/* Without CAP_SYS_ADMIN it ends at 64 bytes. */
 	if (truncate(fake_config(&root, 0, 3, 0), 64) < 0)
 		fake_die("truncate");
-	CHECK_NUMBER(unc_unit_bus(platform, unit("iio", 0, 1), bus), UNC_ERR_PERMISSION);
+	CHECK_NUMBER(unc_unit_stack(platform, unit("iio", 0, 1), &stack), UNC_ERR_PERMISSION);
 	CU_ASSERT(strstr(unc_platform_error(platform), "CAP_SYS_ADMIN is needed") != NULL);
 	machine_close();
 }

@@ -311,7 +311,7 @@ static void test_no_traffic(void)
 			int id;
 
 			for (size_t k = 0; k < g->n_items; k++)
-				items += unc_session_add_at(s, g->items[k], NULL, &id) == 0;
+				items += unc_session_add(s, g->items[k], &id) == 0;
 			if (items)
 				start(s);
 			for (int k = items ? unc_session_passes(s) : 0; k > 0; k--) {

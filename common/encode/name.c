@@ -255,21 +255,6 @@ static int find_metric(const struct unc_table *t, const char *text, struct unc_n
 	return rc;
 }
 
-int unc_name_metric(const struct unc_table *t, const char *text, struct unc_name *out,
-		    struct unc_error *err)
-{
-	char name[UNC_SPEC_MAX], rest[UNC_SPEC_MAX];
-	uint16_t type;
-	int rc = take_places(&text, rest, out, err);
-
-	if (rc == 0)
-		rc = find_metric(t, text, out, err);
-	if (rc != UNC_ERR_NOT_FOUND)
-		return rc;
-	split_name(t, text, name, &type);
-	return unc_name_no_metric(t, name, err);
-}
-
 /* ---- either */
 
 /* Neither an event nor a metric. Where the unit type is known, or none is named, the nearest of
@@ -340,45 +325,6 @@ int unc_name_event(const struct unc_table *t, const char *text, struct unc_name 
 }
 
 /* ---- places */
-
-/* One of the two numbers of a place, where text and target agree or only one of them says it. */
-static int move(const char *text, const char *what, int limit, int wanted, int *number,
-		struct unc_error *err)
-{
-	if (wanted < -1 || wanted > limit)
-		return unc_fail(err, UNC_ERR_RANGE, "%s: %s %d: there are 0 to %d, and -1 for all",
-				text, what, wanted, limit);
-	if (wanted >= 0 && *number >= 0 && *number != wanted)
-		return unc_fail(err, UNC_ERR_INVALID, "%s: it names %s %d, the target %s %d", text,
-				what, *number, what, wanted);
-	if (wanted >= 0)
-		*number = wanted;
-	return 0;
-}
-
-int unc_name_move(const struct unc_table *t, const char *text, const struct unc_target *target,
-		  struct unc_name *name, struct unc_error *err)
-{
-	struct unc_target at = {.socket = -1, .index = -1};
-	struct unc_name moved = *name;
-	int rc;
-
-	if (!target)
-		return 0;
-	if ((rc = unc_struct_in(&at, sizeof(at), target, target->size, "unc_target", err)) < 0 ||
-	    (rc = move(text, "socket", 63, at.socket, &moved.spec.socket, err)) < 0 ||
-	    (rc = move(text, "unit", UNC_MAX_PLACES - 1, at.index, &moved.spec.index, err)) < 0)
-		return rc;
-	if (name->metric < 0)
-		rc = unc_spec_check(t, text, &moved.spec, err);
-	else if (moved.spec.index >= 0 && t->metric[name->metric].type == UNC_NONE)
-		rc = unc_fail(err, UNC_ERR_INVALID,
-			      "%s is of no single unit type: it has no unit %d", text,
-			      moved.spec.index);
-	if (rc == 0)
-		*name = moved;
-	return rc;
-}
 
 int unc_name_check(const struct unc_name *name, const char *text, int n_sockets,
 		   struct unc_error *err)

@@ -28,10 +28,8 @@ struct unc_name {
 			0 }                                                                        \
 	}
 
-/* The name of a metric, "NAME[:socket=N]" or of one unit "type3.NAME"; or of an event too.
+/* The name of a metric, "NAME[:socket=N]" or of one unit "type3.NAME", or of an event.
  * Errors: those of unc_spec_parse(). */
-int unc_name_metric(const struct unc_table *, const char *text, struct unc_name *out,
-		    struct unc_error *err);
 int unc_name_parse(const struct unc_table *, const char *text, struct unc_name *out,
 		   struct unc_error *err);
 /* Of an event alone. */
@@ -44,10 +42,6 @@ bool unc_name_placed(const struct unc_name *);
 /* UNC_ERR_NOT_FOUND with the nearest metric. */
 int unc_name_no_metric(const struct unc_table *, const char *name, struct unc_error *err);
 
-/* The same at the place that a program gives (NULL: it gives none). UNC_ERR_INVALID where the text
- * says otherwise, or for a metric that is of no single type. */
-int unc_name_move(const struct unc_table *, const char *text, const struct unc_target *target,
-		  struct unc_name *, struct unc_error *err);
 /* UNC_ERR_RANGE if it is on a socket that is not one of n. */
 int unc_name_check(const struct unc_name *, const char *text, int n_sockets, struct unc_error *err);
 

@@ -34,8 +34,10 @@ int unc_walk_begin(struct unc_walk *walk, struct unc_error *err)
 	return unc_walk_sockets(walk, err);
 }
 
-void unc_walk_end(const struct unc_walk *walk)
+void unc_walk_end(struct unc_walk *walk)
 {
+	if (walk->no_memory)
+		unc_instance_forget(&walk->none);
 	free(walk->ubox);
 	free(walk->socket);
 }
@@ -131,7 +133,7 @@ int unc_discover(const struct unc_table *table, struct unc_topology *topo, struc
 		refuse_twins(&walk);
 		*out = (struct unc_instances){.unit = walk.unit, .n = walk.n};
 	} else {
-		free(walk.unit);
+		unc_instances_free(&(struct unc_instances){walk.unit, walk.n});
 	}
 	unc_walk_end(&walk);
 	return rc;

@@ -34,8 +34,8 @@ struct unc_instance {
 	struct unc_place part[UNC_MAX_PARTS];
 	char location[48];
 	/* Why not available, why a part is missing, why ways before the one that serves it did not reach
-	 * it. */
-	char reason[UNC_REASON_MAX];
+	 * it. "", or set by the functions below. */
+	const char *reason;
 };
 
 struct unc_instances {
@@ -141,6 +141,8 @@ uint64_t unc_part_extent(const struct unc_table *, unsigned type, unsigned part)
 /* First offset of the extended configuration space of a PCI function. */
 enum { UNC_PCI_EXTENDED = 0x100 };
 void unc_instances_free(struct unc_instances *);
+/* Before it is taken out of a list. */
+void unc_instance_forget(struct unc_instance *);
 /* Says why a unit, or a part of it, cannot be used; the latter that the unit cannot. */
 void unc_instance_reason(struct unc_instance *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

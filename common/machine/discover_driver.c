@@ -200,12 +200,14 @@ static void drop_absent(struct unc_walk *walk, size_t from)
 	char name[UNC_KERNEL_NAME];
 	size_t n = from;
 
-	for (const struct unc_instance *u = walk->unit + from; u < walk->unit + walk->n; u++) {
+	for (struct unc_instance *u = walk->unit + from; u < walk->unit + walk->n; u++) {
 		const struct unc_tbl_where *w = unc_where(walk->table, u->type, u->index);
 
 		if (!w || is_listed(walk, u->type, u->index, name) ||
 		    !unc_walk_lacks(walk, u->socket, w->device_id, w->devfn))
 			walk->unit[n++] = *u;
+		else
+			unc_instance_forget(u);
 	}
 	walk->n = n;
 }
@@ -252,7 +254,8 @@ static void instead(struct unc_walk *walk, unsigned type, int socket, size_t fro
 				     "freely, which it has for units that do not exist as well"};
 	char name[UNC_KERNEL_NAME];
 
-	walk->n = from;
+	while (walk->n > from)
+		unc_instance_forget(&walk->unit[--walk->n]);
 	for (unsigned i = 0; i < UNC_MAX_PLACES; i++) {
 		enum verdict verdict = is_listed(walk, type, i, name);
 

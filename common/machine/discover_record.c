@@ -307,10 +307,11 @@ size_t unc_pmon_judge_all(const struct unc_walk *walk, const struct unc_pmon_lis
 	size_t n = 0, bad = 0;
 
 	for (struct unc_pmon_record *r = list->record; r < list->record + list->n; r++) {
-		struct unc_error why = {0};
+		struct unc_error why;
 
 		if (r->type != type)
 			continue;
+		unc_error_clear(&why);
 		n++;
 		number_by_place(walk, r);
 		r->state = (uint8_t)unc_pmon_judge(walk, list, r, socket, &why);

@@ -60,7 +60,7 @@ static void drop_surplus(struct unc_walk *walk, struct unc_pmon_list *list, unsi
 		struct unc_pmon_record *r = &list->record[i];
 		unsigned before = 0;
 
-		for (size_t k = 0; k < list->n; k++)
+		for (size_t k = 0; r->type == type && k < list->n; k++)
 			before += list->record[k].type == type && list->record[k].id < r->id;
 		if (r->type == type && before >= told->n) {
 			r->type = UNC_NONE;
@@ -179,10 +179,10 @@ static void add_broken(struct unc_walk *walk, const struct unc_pmon_list *list, 
 	bool pci = unc_main_part(walk->table, type)->space == UNC_SPACE_PCI;
 
 	for (const struct unc_pmon_record *r = list->record; r < list->record + list->n; r++) {
-		struct unc_error why = {0};
+		struct unc_error why;
 
 		if (r->type != type || r->state != state ||
-		    unc_fixed_empty(walk, type, r->id, socket, &why) ||
+		    unc_fixed_empty(walk, type, r->id, socket, NULL) ||
 		    (pci && state == UNC_PMON_NOT_THERE &&
 		     unc_walk_count(walk, type, socket, r->id)))
 			continue;

@@ -31,13 +31,18 @@ struct unc_instance *unc_walk_add(struct unc_walk *walk, unsigned type, int sock
 {
 	struct unc_instance *unit = UNC_ADD_TO(walk->unit, walk->n);
 
-	walk->no_memory |= !unit;
-	unit = unit ? unit : &walk->none;
+	if (!unit) {
+		if (walk->no_memory)
+			unc_instance_forget(&walk->none);
+		walk->no_memory = true;
+		unit = &walk->none;
+	}
 	*unit = (struct unc_instance){
 		.type = (uint16_t)type,
 		.socket = (uint16_t)socket,
 		.index = (uint16_t)index,
 		.status_position = -1,
+		.reason = "",
 	};
 	return unit;
 }
@@ -45,9 +50,10 @@ struct unc_instance *unc_walk_add(struct unc_walk *walk, unsigned type, int sock
 void unc_walk_lack(struct unc_walk *walk, unsigned type, int socket, unsigned index,
 		   const char *format, ...)
 {
-	struct unc_instance *unit = unc_walk_add(walk, type, socket, index);
+	char text[UNC_REASON_MAX];
 
-	UNC_FORMAT(unit->reason, format);
+	UNC_FORMAT(text, format);
+	unc_instance_reason(unc_walk_add(walk, type, socket, index), "%s", text);
 }
 
 const struct unc_pci_function *unc_walk_told(const struct unc_walk *walk,

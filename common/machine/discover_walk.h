@@ -65,7 +65,7 @@ int unc_walk_msr(const struct unc_walk *, uint32_t number, int socket, bool allo
 /* discover.c. Finds the functions and what tells their sockets; for unc_walk_end() in any case.
  * UNC_ERR_MEMORY, or UNC_ERR_RANGE: more sockets than there may be. */
 int unc_walk_begin(struct unc_walk *, struct unc_error *err);
-void unc_walk_end(const struct unc_walk *);
+void unc_walk_end(struct unc_walk *);
 /* The place that units.tbl has for a unit, on any socket; NULL: none, or only where it is listed. */
 static inline const struct unc_tbl_where *unc_where(const struct unc_table *t, unsigned type,
 						    unsigned index)

@@ -26,31 +26,60 @@ uint64_t unc_part_extent(const struct unc_table *t, unsigned type, unsigned part
 	return (uint64_t)end;
 }
 
+/* Reasons that no unit owns. */
+static const char no_memory[] = "out of memory";
+static const char told_by_table[] = "only the machine's discovery table tells the place";
+
+void unc_instance_forget(struct unc_instance *unit)
+{
+	if (*unit->reason && unit->reason != no_memory && unit->reason != told_by_table)
+		free((void *)(uintptr_t)unit->reason);
+	unit->reason = "";
+}
+
 void unc_instances_free(struct unc_instances *instances)
 {
+	for (size_t i = 0; i < instances->n; i++)
+		unc_instance_forget(&instances->unit[i]);
 	free(instances->unit);
 	*instances = (struct unc_instances){0};
 }
 
+/* Takes a text that may be the old one. */
+static void set_reason(struct unc_instance *unit, const char *text)
+{
+	const char *own = *text ? strdup(text) : "";
+
+	unc_instance_forget(unit);
+	unit->reason = own ? own : no_memory;
+}
+
 void unc_instance_reason(struct unc_instance *unit, const char *format, ...)
 {
-	UNC_FORMAT(unit->reason, format);
+	char text[UNC_REASON_MAX];
+
+	UNC_FORMAT(text, format);
+	set_reason(unit, text);
 }
 
 void unc_instance_refuse(struct unc_instance *unit, const char *format, ...)
 {
+	char text[UNC_REASON_MAX];
+
+	UNC_FORMAT(text, format);
 	unit->available = false;
-	UNC_FORMAT(unit->reason, format);
+	set_reason(unit, text);
 }
 
 void unc_instance_also(struct unc_instance *unit, const char *format, ...)
 {
-	size_t n = strlen(unit->reason);
-	char text[UNC_REASON_MAX];
+	char text[UNC_REASON_MAX], both[UNC_ERROR_MAX];
 
 	UNC_FORMAT(text, format);
-	if (*text)
-		snprintf(unit->reason + n, sizeof(unit->reason) - n, "%s%s", n ? "; " : "", text);
+	if (!*text)
+		return;
+	snprintf(both, sizeof(both), "%s%s%s", unit->reason, *unit->reason ? "; " : "", text);
+	set_reason(unit, both);
 }
 
 /* A register of part 0 to try a unit by: a control, else the first that can be read. */
@@ -171,11 +200,13 @@ static void drop_surplus(const struct unc_table *table, struct unc_instances *in
 	size_t n = 0;
 
 	for (size_t i = 0; i < instances->n; i++) {
-		const struct unc_instance *unit = &instances->unit[i];
+		struct unc_instance *unit = &instances->unit[i];
 
 		if (!unit->doubtful || !unc_type_gaps(table, unit->type) ||
 		    !table->type[unit->type].presents.n)
 			instances->unit[n++] = *unit;
+		else
+			unc_instance_forget(unit);
 	}
 	instances->n = n;
 }
@@ -199,6 +230,7 @@ static void drop_nowhere(const struct unc_table *table, struct unc_instances *in
 		if (!unit->available && doubtful && doubtful->doubtful &&
 		    (ones || is_nowhere_at_all(table, unit, access))) {
 			doubtful->doubtful = unit->doubtful;
+			unc_instance_forget(unit);
 			memmove(unit, unit + 1, (--instances->n - i) * sizeof(*unit));
 			continue;
 		}
@@ -336,7 +368,11 @@ void unc_instance_nominal(const struct unc_table *table, unsigned type, unsigned
 {
 	const struct unc_tbl_type *row = &table->type[type];
 	struct unc_instance unit = {
-		.type = (uint16_t)type, .index = (uint16_t)index, .status_position = -1};
+		.type = (uint16_t)type,
+		.index = (uint16_t)index,
+		.status_position = -1,
+		.reason = "",
+	};
 
 	for (unsigned i = 0; i < row->parts.n && i < UNC_MAX_PARTS; i++) {
 		const struct unc_tbl_part *part = unc_type_part(table, type, i);
@@ -355,7 +391,7 @@ void unc_instance_nominal(const struct unc_table *table, unsigned type, unsigned
 	}
 	unit.available = unit.part[0].present;
 	if (!unit.available)
-		unc_instance_reason(&unit, "only the machine's discovery table tells the place");
+		unit.reason = told_by_table;
 	*out = unit;
 }
 

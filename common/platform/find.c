@@ -11,46 +11,6 @@
 #include "encode/name.h"
 #include "platform/platform.h"
 
-static int find_event(const struct unc_table *t, const char *text, size_t *index,
-		      struct unc_error *err)
-{
-	struct unc_spec spec;
-	int rc = unc_spec_parse(t, text, &spec, err);
-
-	if (rc < 0)
-		return rc;
-	if (spec.n_umasks || spec.n_fields || spec.index >= 0 || spec.socket >= 0)
-		return unc_fail(err, UNC_ERR_INVALID,
-				"%s is more than the name of an event: that is "
-				"%s.%s",
-				text, unc_type_name(t, spec.type), unc_event_name(t, spec.event));
-	*index = spec.event;
-	return 0;
-}
-
-static int find_metric(const struct unc_table *t, const char *text, size_t *index,
-		       struct unc_target *place, struct unc_error *err)
-{
-	struct unc_target found;
-	struct unc_name name;
-	int rc = place ? unc_struct_check(place->size, "unc_target", err) : 0;
-
-	if (rc < 0 || (rc = unc_name_metric(t, text, &name, err)) < 0)
-		return rc;
-	if (!place && unc_name_placed(&name))
-		return unc_name_no_metric(t, text, err);
-	if (name.node >= 0 || name.port >= 0 || name.device[0])
-		return unc_fail(
-			err, UNC_ERR_INVALID,
-			"%s: a target has a socket and a unit only, no node, port or device", text);
-	*index = (size_t)name.metric;
-	if (place) {
-		found = (struct unc_target){place->size, name.spec.socket, name.spec.index};
-		unc_struct_out(place, place->size, &found, sizeof(found));
-	}
-	return 0;
-}
-
 /* The type of all that a metric needs; UNC_NONE: they are of several. */
 static uint16_t type_of_needs(const struct unc_platform *p, size_t metric)
 {
@@ -81,7 +41,7 @@ int unc_describe_item(struct unc_platform *p, const struct unc_name *name, const
 	bool is_event = name->metric < 0;
 	uint16_t type = is_event ? t->event[name->spec.event].type : t->metric[name->metric].type;
 
-	out->at = (struct unc_target){sizeof(out->at), name->spec.socket, name->spec.index};
+	out->at = (struct unc_target){name->spec.socket, name->spec.index};
 	if (name->at.socket >= 0)
 		out->at.socket = name->at.socket;
 	if (name->at.index >= 0)
@@ -125,42 +85,6 @@ static int find_item(struct unc_platform *p, const char *text, struct unc_item *
 	return 0;
 }
 
-static int name_at(struct unc_platform *p, const char *text, const struct unc_target *target,
-		   char *buf, size_t size, struct unc_error *err)
-{
-	struct unc_name name;
-	int rc = unc_name_parse(p->table, text, &name, err);
-
-	if (rc < 0 || (rc = unc_name_move(p->table, text, target, &name, err)) < 0 ||
-	    (rc = unc_place_find(p, &name, text, err)) < 0)
-		return rc;
-	if (unc_name_format(p->table, &name, buf, size) < 0)
-		return unc_fail(err, UNC_ERR_RANGE, "the text of %s needs more than %zu bytes",
-				text, size);
-	return p->access ? unc_name_check(&name, buf, p->topology.n_sockets, err) : 0;
-}
-
-int unc_event_find(struct unc_platform *p, const char *name, size_t *index)
-{
-	struct unc_error err = {0};
-
-	if (!unc_platform_here(p))
-		return UNC_ERR_STATE;
-	find_event(p->table, name, index, &err);
-	return unc_platform_keep(p, &err);
-}
-
-int unc_metric_find(struct unc_platform *p, const char *text, size_t *index,
-		    struct unc_target *place)
-{
-	struct unc_error err = {0};
-
-	if (!unc_platform_here(p))
-		return UNC_ERR_STATE;
-	find_metric(p->table, text, index, place, &err);
-	return unc_platform_keep(p, &err);
-}
-
 int unc_group_find(struct unc_platform *p, const char *name, size_t *index)
 {
 	char buf[100], names[200];
@@ -191,19 +115,5 @@ int unc_item_find(struct unc_platform *p, const char *text, struct unc_item *out
 	if (!unc_platform_here(p))
 		return UNC_ERR_STATE;
 	find_item(p, text, out, &err);
-	return unc_platform_keep(p, &err);
-}
-
-int unc_name_at(struct unc_platform *p, const char *text, const struct unc_target *target,
-		char *buf, size_t size)
-{
-	struct unc_error err = {0};
-
-	if (size)
-		buf[0] = '\0';
-	if (!unc_platform_here(p))
-		return UNC_ERR_STATE;
-	if (name_at(p, text, target, buf, size, &err) < 0 && size)
-		buf[0] = '\0';
 	return unc_platform_keep(p, &err);
 }

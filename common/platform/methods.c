@@ -69,16 +69,10 @@ static void find_pmus(const struct unc_platform *p, const struct unc_instance *u
 /* "kernel: WHY", before or behind what is said of the registers. */
 static void note_passed(struct unc_instance *u, bool before, const char *why)
 {
-	char had[UNC_REASON_MAX] = "";
-
-	if (!before && u->available)
-		return;
-	if (before) {
-		memcpy(had, u->reason, sizeof(had));
-		u->reason[0] = '\0';
-	}
-	unc_instance_also(u, "kernel: %s", why);
-	unc_instance_also(u, "%s", had);
+	if (before)
+		unc_instance_reason(u, "kernel: %s%s%s", why, *u->reason ? "; " : "", u->reason);
+	else if (!u->available)
+		unc_instance_also(u, "kernel: %s", why);
 }
 
 static int find_unit(struct unc_platform *p, struct unc_instance *u, struct unc_kernel_unit *kernel,
@@ -99,9 +93,11 @@ static int find_unit(struct unc_platform *p, struct unc_instance *u, struct unc_
 		return 0;
 	}
 	if (!u->direct) {
-		memcpy(kernel->registers, u->reason, sizeof(kernel->registers));
+		kernel->registers = strdup(u->reason);
+		if (!kernel->registers)
+			return unc_no_memory(err);
 		if (kernel->before)
-			u->reason[0] = '\0';
+			unc_instance_forget(u);
 	}
 	if (u->by_driver)
 		unc_instance_also(u, "that it exists is what the kernel's driver says");

@@ -232,10 +232,12 @@ static void drop_absent(struct unc_platform *p)
 	size_t n = 0;
 
 	for (size_t i = 0; i < p->instances.n; i++) {
-		const struct unc_instance *u = &p->instances.unit[i];
+		struct unc_instance *u = &p->instances.unit[i];
 
 		if (u->available || u->part[0].exists || !is_absent(p, u))
 			p->instances.unit[n++] = *u;
+		else
+			unc_instance_forget(u);
 	}
 	p->instances.n = n;
 }
@@ -481,6 +483,8 @@ void unc_platform_close(struct unc_platform *p)
 	unc_describe_groups_free(p);
 	unc_describe_free(p);
 	unc_access_close(p->access);
+	for (size_t i = 0; p->kernel && i < p->instances.n; i++)
+		free(p->kernel[i].registers);
 	unc_instances_free(&p->instances);
 	free(p->kernel);
 	free(p->nodes);

@@ -23,9 +23,9 @@ struct unc_nodes;   /* numa.c */
 /* What the kernel's own driver has for a unit. */
 struct unc_kernel_unit {
 	struct unc_kernel_place place[UNC_KERNEL_PMUS];
-	uint8_t pmus;                   /* those that it has, and that we may use: bits */
-	bool before;                    /* it comes before the unit's registers */
-	char registers[UNC_REASON_MAX]; /* why these cannot be used; of a unit that is not direct */
+	uint8_t pmus;    /* those that it has, and that we may use: bits */
+	bool before;     /* it comes before the unit's registers */
+	char *registers; /* why these cannot be used; of a unit that is not direct */
 };
 
 /* The sections of the site's file (site.c); names point into its text. */

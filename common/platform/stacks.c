@@ -123,16 +123,6 @@ int unc_unit_stack(struct unc_platform *p, const struct unc_unit *unit, struct u
 	return 0;
 }
 
-int unc_unit_bus(struct unc_platform *p, const struct unc_unit *unit, char bus[UNC_BUS_MAX])
-{
-	struct unc_stack stack = {.size = sizeof(stack)};
-	int rc = unc_unit_stack(p, unit, &stack);
-
-	if (rc == 0)
-		memcpy(bus, stack.bus, UNC_BUS_MAX);
-	return rc;
-}
-
 /* ---- devices */
 
 static bool is_bridge(const struct unc_fs *fs, const char *address)

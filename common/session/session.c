@@ -418,15 +418,6 @@ const char *unc_session_error(const struct unc_session *s)
 	return s->error.text;
 }
 
-int unc_session_clear(struct unc_session *s)
-{
-	if (unc_session_enter_idle(s) < 0)
-		return UNC_ERR_STATE;
-	unc_session_roll_back(s, (struct unc_checkpoint){0});
-	unc_session_unmeasure(s);
-	return 0;
-}
-
 void unc_session_free(struct unc_session *s)
 {
 	if (!s)

@@ -219,15 +219,11 @@ static int add_places(struct unc_session *s, struct series *series, unsigned per
 	return rc || series->n ? rc : add_place(s, series, at->socket, at->index);
 }
 
-/* What a text names: where that or the program says, or at each place that is asked for. */
-static int add_series(struct unc_session *s, const char *text, const struct unc_target *target,
-		      unsigned per, struct series *series)
+/* What a text names: where that says, or at each place that is asked for. */
+static int add_series(struct unc_session *s, const char *text, unsigned per, struct series *series)
 {
-	const struct unc_table *t = s->platform->table;
-	int rc = unc_name_parse(t, text, &series->name, &s->error);
+	int rc = unc_name_parse(s->platform->table, text, &series->name, &s->error);
 
-	if (rc == 0)
-		rc = unc_name_move(t, text, target, &series->name, &s->error);
 	if (rc == 0)
 		rc = unc_place_find(s->platform, &series->name, text, &s->error);
 	if (rc == 0)
@@ -242,12 +238,11 @@ static int add_series(struct unc_session *s, const char *text, const struct unc_
 }
 
 /* All of it, or nothing. */
-static int add(struct unc_session *s, const char *text, const struct unc_target *target,
-	       unsigned per, int *first, size_t *n)
+static int add(struct unc_session *s, const char *text, unsigned per, int *first, size_t *n)
 {
 	struct unc_checkpoint before = unc_session_checkpoint(s);
 	struct series series = {.n = 0};
-	int rc = add_series(s, text, target, per, &series);
+	int rc = add_series(s, text, per, &series);
 
 	if (rc < 0) {
 		unc_session_roll_back(s, before);
@@ -270,21 +265,14 @@ int unc_session_add_each(struct unc_session *s, const char *text, unsigned per, 
 	if (rc == 0 && per & ~known)
 		rc = unc_fail(&s->error, UNC_ERR_INVALID, "unknown places 0x%x of a series",
 			      per & ~known);
-	return rc < 0 ? rc : add(s, text, NULL, per, first, n);
-}
-
-int unc_session_add_at(struct unc_session *s, const char *text, const struct unc_target *target,
-		       int *id)
-{
-	int rc = unc_session_enter_idle(s);
-	size_t n;
-
-	return rc < 0 ? rc : add(s, text, target, 0, id, &n);
+	return rc < 0 ? rc : add(s, text, per, first, n);
 }
 
 int unc_session_add(struct unc_session *s, const char *text, int *id)
 {
-	return unc_session_add_at(s, text, NULL, id);
+	size_t n;
+
+	return unc_session_add_each(s, text, 0, id, &n);
 }
 
 /* ---- what an item is */

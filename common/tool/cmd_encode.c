@@ -93,13 +93,12 @@ static void put_encoding(struct record *r, struct unc_session *session,
 static int not_encoded(struct unc_platform *platform, const char *text, int error)
 {
 	struct unc_encoding encoding = {.size = sizeof(encoding)};
-	struct unc_target place = {.size = sizeof(place)};
-	size_t index;
+	struct unc_item item = {.size = sizeof(item)};
 
-	if (error == UNC_ERR_NOT_FOUND && unc_metric_find(platform, text, &index, &place) == 0)
+	if (error == UNC_ERR_NOT_FOUND && unc_item_find(platform, text, &item) == 0 && item.metric)
 		return bad_input("%s is a metric, not an event: 'uncore metrics -v %s' shows the "
 				 "events that it is made of",
-				 text, unc_metric_get(platform, index)->name);
+				 text, item.metric->name);
 	unc_event_encode(platform, text, &encoding); /* once more, for its sentence */
 	return library_error(error, unc_platform_error(platform));
 }

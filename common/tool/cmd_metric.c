@@ -217,48 +217,38 @@ static void put_value(const struct args *args, const struct unc_metric *m, doubl
 	record_end(&r);
 }
 
-/* A text that is no metric may be an event. Returns the exit status. */
-static int not_metric(struct unc_platform *platform, const char *text)
-{
-	struct unc_encoding e = {.size = sizeof(e)};
-	size_t index;
-
-	if (unc_event_find(platform, text, &index) == 0 ||
-	    unc_event_encode(platform, text, &e) == 0)
-		return bad_input("eval: %s is an event, not a metric: 'uncore encode' shows what "
-				 "it is in registers, 'uncore metrics -v' which events metrics are "
-				 "made of",
-				 text);
-	unc_metric_find(platform, text, &index, NULL); /* once more, for its sentence */
-	return bad_input("%s", unc_platform_error(platform));
-}
-
 int cmd_eval(struct unc_platform *platform, const struct args *args)
 {
-	size_t index, n = args->words - 1;
+	struct unc_item item = {.size = sizeof(item)};
+	size_t n = args->words - 1;
 	struct unc_count *counts = must_alloc(NULL, n, sizeof(*counts));
 	const char *name = args->word[0];
 	double value;
-	int status = ARGS_OK;
+	int status = ARGS_OK, found = unc_item_find(platform, name, &item);
+	int rc = unc_metric_eval(platform, name, counts, 0, sizeof(*counts), &value);
 
-	if (unc_metric_find(platform, name, &index, NULL) < 0)
-		status = not_metric(platform, name);
-	else if (unc_metric_eval(platform, name, counts, 0, sizeof(*counts), &value) ==
-		 UNC_ERR_UNAVAILABLE) /* it may need what no unit counts */
-		status = library_error(UNC_ERR_UNAVAILABLE, unc_platform_error(platform));
+	if (found == 0 && item.event)
+		status = bad_input(
+			"eval: %s is an event, not a metric: 'uncore encode' shows what it is in "
+			"registers, 'uncore metrics -v' which events metrics are made of",
+			name);
+	else if (found < 0)
+		status = bad_input("%s", unc_platform_error(platform));
+	else if (rc == UNC_ERR_UNAVAILABLE) /* it may need what no unit counts */
+		status = library_error(rc, unc_platform_error(platform));
 	if (status == ARGS_OK)
 		status = parse_counts(platform, args->word + 1, n, counts);
 	if (status == ARGS_OK)
-		status = check_needed(platform, name, index, counts, n);
+		status = check_needed(platform, name, item.index, counts, n);
 	if (status == ARGS_OK) {
-		int rc = unc_metric_eval(platform, name, counts, n, sizeof(*counts), &value);
+		rc = unc_metric_eval(platform, name, counts, n, sizeof(*counts), &value);
 
 		if (rc == UNC_ERR_RANGE) /* the counts are well formed: there is no value */
 			status = failure("%s", unc_platform_error(platform));
 		else
 			status = library_error(rc, unc_platform_error(platform));
 		if (rc == 0)
-			put_value(args, unc_metric_get(platform, index), value);
+			put_value(args, item.metric, value);
 	}
 	for (size_t i = 0; i < n; i++)
 		free((char *)counts[i].event);

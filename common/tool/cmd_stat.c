@@ -64,10 +64,10 @@ static int prepare_passes(struct stat_job *job)
 static void tell_unknown_devices(const struct stat_job *job)
 {
 	const struct unc_unit *unit;
-	char bus[UNC_BUS_MAX];
+	struct unc_stack stack = {.size = sizeof(stack)};
 
 	for (size_t i = 0; (unit = unc_unit_get(job->platform, i)) != NULL; i++)
-		if (unc_unit_bus(job->platform, unit, bus) == UNC_ERR_UNAVAILABLE) {
+		if (unc_unit_stack(job->platform, unit, &stack) == UNC_ERR_UNAVAILABLE) {
 			remark("note: some stacks have one row each, for it is not known "
 			       "what is below: %s%d of socket %d: %s; see 'uncore units -v'",
 			       unit->type->name, unit->index, unit->socket,

@@ -421,10 +421,10 @@ static struct reading read_socket(const struct counted *c, int socket, double va
 
 static const char *need(const struct verify *v, const char *metric, size_t i)
 {
-	size_t index;
+	struct unc_item item = {.size = sizeof(item)};
 
-	return unc_metric_find(v->platform, metric, &index, NULL) == 0
-		       ? unc_metric_need(v->platform, index, i)
+	return unc_item_find(v->platform, metric, &item) == 0 && item.metric
+		       ? unc_metric_need(v->platform, item.index, i)
 		       : NULL;
 }
 

@@ -89,7 +89,7 @@ int list_raw(struct unc_platform *p, const struct args *args)
 		     {"types", print_types},
 		     {"metrics", print_metrics},
 		     {"events", print_events}};
-	size_t index;
+	struct unc_item item = {.size = sizeof(item)};
 
 	if (!args->words) {
 		print_metrics(p);
@@ -103,12 +103,12 @@ int list_raw(struct unc_platform *p, const struct args *args)
 			k++;
 		if (k < sizeof(lists) / sizeof(lists[0]))
 			lists[k].print(p);
-		else if (unc_event_find(p, word, &index) == 0)
-			print_qualifiers(p, index);
-		else if (unc_metric_find(p, word, &index, NULL) == 0)
-			print_needs(p, index);
-		else
+		else if (unc_item_find(p, word, &item) < 0)
 			unc_register_walk(p, print_register, word);
+		else if (item.event)
+			print_qualifiers(p, item.index);
+		else
+			print_needs(p, item.index);
 	}
 	return EXIT_SUCCESS;
 }

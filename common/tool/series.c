@@ -211,7 +211,7 @@ void series_add_unknown(struct series *s, const char *name, const char *reason)
 {
 	struct number *number = new_number(s, -1);
 
-	number->item.at = (struct unc_target){sizeof(number->item.at), -1, -1};
+	number->item.at = (struct unc_target){-1, -1};
 	number->item.node = number->item.port = -1;
 	number_say(&number->said[NO_VALUE], reason);
 	for (size_t i = 0; i + 1 < UNC_SPEC_MAX && name[i]; i++)

@@ -79,21 +79,18 @@ static void put(struct cost c)
  * counter, if there is any. */
 static int choose(struct unc_platform *p, const struct unc_unit *unit, char *text, size_t size)
 {
-	const struct unc_target place = {
-		.size = sizeof(place), .socket = unit->socket, .index = unit->index};
 	const struct unc_event *event;
 	const struct unc_umask *umask;
 	struct unc_encoding e = {.size = sizeof(e)};
-	char name[UNC_SPEC_MAX];
 
 	for (int free_running = 0; free_running < 2; free_running++)
 		for (size_t i = 0; (event = unc_event_get(p, i)); i++) {
 			umask = event->needs_umask ? unc_umask_get(p, i, 0) : NULL;
-			snprintf(name, sizeof(name), "%s%s%s", event->spec, umask ? ":" : "",
-				 umask ? umask->name : "");
+			snprintf(text, size, "%s%d%s%s%s:socket=%d", event->type, unit->index,
+				 strchr(event->spec, '.'), umask ? ":" : "",
+				 umask ? umask->name : "", unit->socket);
 			if (strcmp(event->type, unit->type->name) == 0 &&
 			    event->free_running == free_running &&
-			    unc_name_at(p, name, &place, text, size) == 0 &&
 			    unc_event_encode(p, text, &e) == 0 && !e.n_filters)
 				return 1;
 		}

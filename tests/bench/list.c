@@ -42,9 +42,9 @@ static unsigned long private_kb(const char *library)
 static void ask(struct unc_platform *p, const char *text)
 {
 	struct unc_encoding e = {.size = sizeof(e)};
-	char canonical[512];
+	struct unc_item item = {.size = sizeof(item)};
 
-	unc_name_at(p, text, NULL, canonical, sizeof(canonical));
+	unc_item_find(p, text, &item);
 	unc_event_encode(p, text, &e);
 }
 
@@ -55,10 +55,8 @@ static unsigned list(struct unc_platform *p)
 	const struct unc_metric *metric;
 	char text[512];
 	unsigned n = 0;
-	size_t index;
 
 	for (size_t i = 0; (event = unc_event_get(p, i)) != NULL; i++, n++) {
-		unc_event_find(p, event->spec, &index);
 		ask(p, event->spec);
 		for (size_t k = 0; (umask = unc_umask_get(p, i, k)) != NULL; k++, n++) {
 			snprintf(text, sizeof(text), "%s:%s", event->spec, umask->name);
@@ -68,7 +66,7 @@ static unsigned list(struct unc_platform *p)
 			n++;
 	}
 	for (size_t i = 0; (metric = unc_metric_get(p, i)) != NULL; i++, n++)
-		unc_metric_find(p, metric->name, &index, NULL);
+		ask(p, metric->name);
 	return n;
 }
 

@@ -144,7 +144,7 @@ static bool add(struct party *c, struct hand *h, const struct party_event *e)
 		if (h->event[i] == e)
 			return true;
 	h->event[h->n++] = e;
-	if (unc_session_add_at(h->session, e->spec, NULL, &id) == 0)
+	if (unc_session_add(h->session, e->spec, &id) == 0)
 		return true;
 	c->tally->failed++;
 	crowd_say(c, "failed: add: %s", unc_session_error(h->session));
