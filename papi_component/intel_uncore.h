@@ -19,7 +19,7 @@
 	F(api_version) F(version) F(open_error) F(platform_open) F(platform_close)                 \
 	F(platform_error) F(platform_cpu) F(platform_simulated) F(platform_sockets) F(type_get)    \
 	F(unit_get) F(unit_devices) F(node_get) F(event_get) F(umask_get) F(field_get) F(metric_get) F(item_find)              \
-	F(event_encode) F(session_new) F(session_add) F(session_clear) F(session_passes)           \
+	F(event_encode) F(session_new) F(session_add) F(session_passes)           \
 	F(session_turns) F(session_start) F(session_read) F(session_counts) F(session_reset) F(session_stop) \
 	F(session_free) F(session_error) F(session_reason) F(session_partial) F(session_missing)    \
 	F(doctor)

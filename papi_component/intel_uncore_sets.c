@@ -154,8 +154,7 @@ static int refuse_passes(struct control *control, const char *name, int passes)
 		 "%s: beside the others of the EventSet it does not fit into %d passes, those of "
 		 "its metrics; PAPI_set_multiplex() allows more",
 		 name, passes);
-	intel_uncore.session_clear(control->session); /* PAPI gives the list of before again */
-	control->count = 0;
+	open_session(control, control->rotates); /* PAPI gives the list of before again */
 	return intel_uncore_fail(UNC_ERR_CONFLICT, sentence);
 }
 
@@ -186,17 +185,9 @@ static int add_item(struct control *control, unsigned int code, int passes)
 /* Leaves the first `same` items of the session, or none of them. */
 static int keep_items(struct control *control, int same, int rotates)
 {
-	int papi_errno;
-
-	if (!control->session || rotates != control->rotates)
-		return open_session(control, rotates);
-	if (same == control->count)
+	if (control->session && rotates == control->rotates && same == control->count)
 		return PAPI_OK;
-	papi_errno =
-		intel_uncore_fail_session(control, intel_uncore.session_clear(control->session));
-	if (papi_errno == PAPI_OK)
-		control->count = 0;
-	return papi_errno;
+	return open_session(control, rotates);
 }
 
 /* PAPI gives the whole list after each change: one more, some less, or, after a failure, the one

@@ -32,7 +32,7 @@ static int complain(const char *sentence)
 
 int main(void)
 {
-$(sed -n '/^    struct unc_target/,/unc_platform_close/p' "$SRCDIR/docs/programs.md")
+$(sed -n '/^    struct unc_platform \*platform/,/unc_platform_close/p' "$SRCDIR/docs/programs.md")
 }
 END
 cc -Wall -Wextra -Werror -I"$SRCDIR/common" -o "$tmp/program" "$tmp/program.c" -L"$BUILD/common/.libs" -luncore >"$tmp/out" 2>&1 &&

@@ -136,10 +136,10 @@ bad_machine()
 
 other_version()
 {
-	sim emerald-rapids env PAPI_UNCORE_ROOT="$libexec/shim" SHIM_API_VERSION=0x30001 \
+	sim emerald-rapids env PAPI_UNCORE_ROOT="$libexec/shim" SHIM_API_VERSION=0x40001 \
 		"$bin/papi_component_avail" | sed -n 's/^ *\\-> Disabled: \(libuncore\)/\1/p' >reason
 	cat reason
-	grep -qx 'libuncore [0-9.]* has interface 3.1, the component was compiled for 2.[0-9]*: compile PAPI anew' reason
+	grep -qx 'libuncore [0-9.]* has interface 4.1, the component was compiled for 3.[0-9]*: compile PAPI anew' reason
 }
 
 # ---- the listing, against what the tool lists
