@@ -3,16 +3,18 @@
 #include "doctor/doctor.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/abi.h"
-#include "base/text.h"
 #include "host/trust.h"
 #include "journal/journal.h"
 #include "units/set.h"
+
+/* Capabilities that registers need: bits of /proc/self/status. */
+enum { CAP_RAWIO = 17, CAP_ADMIN = 21 };
 
 static void check_environment(struct doctor *d)
 {
@@ -22,25 +24,24 @@ static void check_environment(struct doctor *d)
 				 "%s is ignored: the program runs with raised privileges", *name);
 }
 
-/* Told last: what is left out keeps no counter from being read. */
-static void check_left_out(struct doctor *d)
-{
-	const struct unc_wrong *wrong = &d->platform->site.wrong;
+/* ---- the machine */
 
-	if (wrong->n)
-		unc_report(d, "site", false,
-			   "correct it, and let everybody read the file (chmod 0644)",
-			   "%s: left out, %u in all", wrong->first.text, wrong->n);
-}
-
-/* See unc_walk_sockets(). */
-static void check_offline(struct doctor *d)
+/* What a CPU without a table may be, and how to go on. */
+static void report_unsupported(struct doctor *d)
 {
-	if (!d->table->topology.map_offset && unc_topology_unseen(&d->topo))
-		unc_note(d, "offline",
-			 "CPUs that are offline: %d, as many as a socket has; nothing but its CPUs "
-			 "tells of a socket of this CPU, so one is taken to be there",
-			 d->topo.hidden);
+	char names[400], remedy[600];
+
+	unc_cpu_names(names, sizeof(names));
+	snprintf(remedy, sizeof(remedy),
+		 "run it on one of: %s; or try a simulated one: UNCORE_SIM=" UNC_EXAMPLE_CPU,
+		 names);
+	if (strcmp(d->topo.vendor, "GenuineIntel") != 0)
+		unc_report(d, "cpu", false, remedy,
+			   "%s is not supported: made by %s, and the tables are of Intel's uncore",
+			   d->topo.model_name, d->topo.vendor);
+	else
+		unc_report(d, "cpu", false, remedy, "%s", unc_open_error());
+	unc_doctor_listed(d);
 }
 
 /* The CPU and its table. False: there is nothing more to look at. */
@@ -48,113 +49,165 @@ static bool check_cpu(struct doctor *d)
 {
 	const struct unc_topology *t = &d->topo;
 	struct unc_error err = {0};
-	char names[400], remedy[600];
+	bool unread = unc_topology_read(d->fs, &d->topo, &err) < 0 && !t->n_sockets;
+	int rc = unread ? UNC_ERR_IO
+			: unc_platform_open_under(d->fs, &d->options, d->raised, &d->platform);
 
-	if (unc_topology_read(d->fs, &d->topo, &err) < 0 && !d->topo.n_sockets) {
-		unc_report(d, "cpu", false, "mount /proc and /sys, or check UNCORE_SYSROOT", "%s",
-			   err.text);
-		return false;
-	}
-	int rc = unc_platform_open_under(d->fs, &d->options, d->raised, &d->platform);
-	if (rc == 0) {
-		const struct unc_cpu *cpu = unc_platform_cpu(d->platform);
-
-		d->table = d->platform->table;
-		d->topo = d->platform->topology; /* with the sockets that only PCI functions tell */
-		unc_note(d, "cpu", "%s (%s): %d socket%s, family %d, model 0x%02x", t->model_name,
-			 cpu->title, t->n_sockets, t->n_sockets == 1 ? "" : "s", t->family,
-			 (unsigned)t->model);
-		check_offline(d);
-		return true;
-	}
-	d->platform = NULL;
-	if (rc == UNC_ERR_INVALID) { /* its root could be opened: what remains is the choice */
+	if (rc == UNC_ERR_INVALID) /* its root could be opened: what remains is the choice */
 		unc_report(d, "access", false,
 			   "correct the list of methods (--access, or UNCORE_ACCESS)", "%s",
 			   unc_open_error());
-		return false;
-	}
-	if (rc != UNC_ERR_UNAVAILABLE) {
+	else if (rc == UNC_ERR_UNAVAILABLE)
+		report_unsupported(d);
+	else if (rc < 0)
 		unc_report(d, "cpu", false, "mount /proc and /sys, or check UNCORE_SYSROOT", "%s",
-			   unc_open_error());
+			   unread ? err.text : unc_open_error());
+	if (rc < 0)
 		return false;
-	}
-	unc_cpu_names(names, sizeof(names));
-	snprintf(remedy, sizeof(remedy),
-		 "run it on one of: %s; or try a simulated one: UNCORE_SIM=" UNC_EXAMPLE_CPU,
-		 names);
-	if (strcmp(t->vendor, "GenuineIntel") != 0)
-		unc_report(d, "cpu", false, remedy,
-			   "%s is not supported: made by %s, and the tables are of Intel's uncore",
-			   t->model_name, t->vendor);
-	else
-		unc_report(d, "cpu", false, remedy, "%s", unc_open_error());
-	unc_doctor_listed(d);
-	return false;
+	unc_doctor_survey(d);
+	d->topo = d->platform->topology; /* with the sockets that only PCI functions tell */
+	unc_note(d, "cpu", "%s (%s): %d socket%s, family %d, model 0x%02x", t->model_name,
+		 unc_platform_cpu(d->platform)->title, t->n_sockets, t->n_sockets == 1 ? "" : "s",
+		 t->family, (unsigned)t->model);
+	if (!d->table->topology.map_offset && unc_topology_unseen(t)) /* see unc_walk_sockets() */
+		unc_note(d, "offline",
+			 "CPUs that are offline: %d, as many as a socket has; nothing but its CPUs "
+			 "tells of a socket of this CPU, so one is taken to be there",
+			 t->hidden);
+	return true;
 }
 
 static void check_hypervisor(struct doctor *d)
 {
-	if (d->topo.hypervisor && unc_doctor_any_unit(d))
+	if (!d->topo.hypervisor)
+		unc_note(d, "hypervisor", "none: this is the machine itself");
+	else if (d->units.available)
 		unc_note(d, "hypervisor",
 			 "this is a virtual machine, and monitors are passed on to it");
 	else
-		unc_report(
-			d, "hypervisor", !d->topo.hypervisor,
-			"run on the machine itself, not in a virtual one (in a cloud: bare-metal "
-			"instances)",
-			d->topo.hypervisor ? "this is a virtual machine; hypervisors do not pass "
-					     "the uncore monitors on"
-					   : "none: this is the machine itself");
+		unc_report(d, "hypervisor", false,
+			   "run on the machine itself, not in a virtual one (in a cloud: "
+			   "bare-metal instances)",
+			   "this is a virtual machine; hypervisors do not pass the uncore monitors "
+			   "on");
+}
+
+/* ---- what keeps this process from registers */
+
+/* Capabilities that the registers of the tables need: bits of /proc/self/status. */
+static uint64_t needed_capabilities(const struct doctor *d)
+{
+	uint32_t spaces = d->units.spaces & ~d->units.bypassed;
+	uint64_t needed = 0;
+
+	if (spaces & (1u << UNC_SPACE_MSR | 1u << UNC_SPACE_MMIO))
+		needed |= (uint64_t)1 << CAP_RAWIO;
+	if (spaces & 1u << UNC_SPACE_PCI)
+		needed |= (uint64_t)1 << CAP_ADMIN;
+	return needed;
+}
+
+/* Whether this process is in another namespace than the machine's first process. The machine's own
+ * namespaces have numbers that do not change (Linux, include/linux/proc_ns.h). */
+static bool is_apart(const struct doctor *d, const char *what, unsigned long of_machine)
+{
+	char text[64];
+
+	return unc_fs_link(d->fs, text, sizeof(text), "/proc/self/ns/%s", what) &&
+	       strchr(text, '[') && strtoul(strchr(text, '[') + 1, NULL, 10) != of_machine;
+}
+
+/* Who made the container, by what it leaves there; "" if nobody says. */
+static void find_manager(const struct doctor *d, char *buf, size_t size)
+{
+	if (unc_fs_exists(d->fs, "/run/.containerenv"))
+		snprintf(buf, size, "podman");
+	else if (unc_fs_exists(d->fs, "/.dockerenv"))
+		snprintf(buf, size, "docker");
+	else if (unc_fs_text(d->fs, buf, size, "/run/systemd/container") < 0)
+		buf[0] = '\0';
+}
+
+static bool is_read_only(const struct doctor *d, const char *dir)
+{
+	char path[PATH_MAX];
+	struct statvfs st;
+
+	return unc_fs_path(d->fs, path, sizeof(path), "%s", dir) == 0 && statvfs(path, &st) == 0 &&
+	       st.f_flag & ST_RDONLY;
+}
+
+static void check_container(struct doctor *d)
+{
+	char manager[64], name[100] = "this process";
+	bool users;
+
+	if (!unc_fs_of_hardware(d->fs))
+		return;
+	find_manager(d, manager, sizeof(manager));
+	users = is_apart(d, "user", 0xeffffffd);
+	d->container = *manager || is_apart(d, "pid", 0xeffffffc);
+	if (!*manager)
+		snprintf(manager, sizeof(manager), "by its namespaces");
+	if (d->container)
+		snprintf(name, sizeof(name), "this container (%s)", manager);
+	if (users)
+		unc_report(d, "container", d->units.available,
+			   "start it as root of the machine, without a user namespace (docker: "
+			   "--userns=host; podman: as root)",
+			   "%s has a user namespace of its own: its capabilities do not reach "
+			   "registers",
+			   name);
+	else if (d->container && needed_capabilities(d) >> CAP_ADMIN & 1 && is_read_only(d, "/sys"))
+		unc_report(d, "container", false, "mount the machine's: -v /sys:/sys",
+			   "this is a container (%s) with a read-only /sys: configuration space of "
+			   "PCI functions cannot be written",
+			   manager);
+	else if (d->container)
+		unc_note(d, "container", "this is a container (%s)", manager);
 }
 
 /* What tells of a lockdown where securityfs is not mounted; "" for nothing. */
 static const char *lockdown_signs(const struct doctor *d)
 {
-	static const char secure_boot[] =
-		"/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c";
 	char text[4096] = "", byte[16] = "";
-	int fd;
 
 	if (unc_fs_text(d->fs, text, sizeof(text), "/proc/cmdline") == 0 &&
 	    (strstr(text, "lockdown=integrity") || strstr(text, "lockdown=confidentiality")))
-		return "it was booted with lockdown=";
-	fd = unc_fs_descriptor(d->fs, O_RDONLY, "%s", secure_boot);
+		return "; it was booted with lockdown=";
+	int fd = unc_fs_descriptor(d->fs, O_RDONLY,
+				   "/sys/firmware/efi/efivars/"
+				   "SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c");
 	if (fd < 0)
 		return "";
 	/* Four bytes of attributes, and the value. */
 	ssize_t n = read(fd, byte, sizeof(byte));
 	close(fd);
-	return n == 5 && byte[4] == 1 ? "Secure Boot is on" : "";
+	return n == 5 && byte[4] == 1 ? "; Secure Boot is on" : "";
 }
 
 static void check_lockdown(struct doctor *d)
 {
-	const char *signs;
-
 	unc_lockdown_read(d->fs, d->lockdown);
-	if (strcmp(d->lockdown, "none") == 0) {
+	if (strcmp(d->lockdown, "none") == 0)
 		unc_note(d, "lockdown", "the kernel is not locked down");
-	} else if (*d->lockdown) {
-		unc_report(
-			d, "lockdown", unc_doctor_by_kernel(d),
-			unc_or_kernel(d, "switch Secure Boot off, or boot without lockdown= on the "
-					 "kernel's command line"),
-			"the kernel is locked down (%s): no MSR writes, no /dev/mem, no writes of "
-			"PCI configuration%s",
-			d->lockdown,
-			unc_doctor_by_kernel(d) ? "; its own driver counts all the same" : "");
-	} else {
-		signs = lockdown_signs(d);
+	else if (*d->lockdown)
+		unc_report(d, "lockdown", d->units.kernel,
+			   unc_or_kernel(d, "switch Secure Boot off, or boot without lockdown= on "
+					    "the kernel's command line"),
+			   "the kernel is locked down (%s): no MSR writes, no /dev/mem, no writes "
+			   "of PCI configuration%s",
+			   d->lockdown,
+			   d->units.kernel ? "; its own driver counts all the same" : "");
+	else
 		unc_note(d, "lockdown",
-			 "the kernel does not say (no /sys/kernel/security/lockdown)%s%s; what it "
+			 "the kernel does not say (no /sys/kernel/security/lockdown)%s; what it "
 			 "lets us write is tried below",
-			 *signs ? "; " : "", signs);
-	}
+			 lockdown_signs(d));
 }
 
 /* A mask of /proc/self/status. */
-static bool capabilities(const char *status, const char *name, uint64_t *mask)
+static bool find_mask(const char *status, const char *name, uint64_t *mask)
 {
 	const char *line = strstr(status, name);
 
@@ -163,19 +216,18 @@ static bool capabilities(const char *status, const char *name, uint64_t *mask)
 	return line != NULL;
 }
 
-static const char *has_capability(const struct doctor *d, uint64_t has, uint64_t needed,
-				  unsigned bit)
+static const char *has_capability(const struct doctor *d, uint64_t has, unsigned bit)
 {
-	return has >> bit & 1            ? "yes"
-	       : needed >> bit & 1       ? "no"
-	       : unc_doctor_by_kernel(d) ? "not needed"
-					 : "not needed on this CPU";
+	return has >> bit & 1                      ? "yes"
+	       : needed_capabilities(d) >> bit & 1 ? "no"
+	       : d->units.kernel                   ? "not needed"
+						   : "not needed on this CPU";
 }
 
 static void check_privileges(struct doctor *d)
 {
-	const uint64_t needed = unc_doctor_capabilities(d);
-	const bool rawio = needed >> UNC_CAP_RAWIO & 1, admin = needed >> UNC_CAP_ADMIN & 1;
+	const uint64_t needed = needed_capabilities(d);
+	const bool rawio = needed >> CAP_RAWIO & 1, admin = needed >> CAP_ADMIN & 1;
 	char text[8192], setcap[160];
 	uint64_t has, limit;
 
@@ -185,7 +237,7 @@ static void check_privileges(struct doctor *d)
 		return;
 	}
 	if (unc_fs_text(d->fs, text, sizeof(text), "/proc/self/status") < 0 ||
-	    !capabilities(text, "\nCapEff:", &has) || !capabilities(text, "\nCapBnd:", &limit)) {
+	    !find_mask(text, "\nCapEff:", &has) || !find_mask(text, "\nCapBnd:", &limit)) {
 		unc_report(d, "privileges", false, "mount /proc",
 			   "/proc/self/status cannot be read");
 		return;
@@ -203,9 +255,10 @@ static void check_privileges(struct doctor *d)
 					   "container, start it with --cap-add SYS_RAWIO --cap-add "
 					   "SYS_ADMIN; of a service, see CapabilityBoundingSet="),
 		   "CAP_SYS_RAWIO (MSRs, /dev/mem): %s; CAP_SYS_ADMIN (PCI configuration): %s",
-		   has_capability(d, has, needed, UNC_CAP_RAWIO),
-		   has_capability(d, has, needed, UNC_CAP_ADMIN));
+		   has_capability(d, has, CAP_RAWIO), has_capability(d, has, CAP_ADMIN));
 }
+
+/* ---- other programs, and the site */
 
 /* A note: numbers are right without it. */
 static void check_journal(struct doctor *d)
@@ -214,7 +267,7 @@ static void check_journal(struct doctor *d)
 	char old[PATH_MAX + sizeof("/ledger")];
 	bool make;
 
-	if (!unc_doctor_any_unit(d))
+	if (!d->units.available)
 		return;
 	if (unc_node_lock(d->platform, UNC_START_PATIENCE, &err) == 0) {
 		unc_node_unlock(d->platform);
@@ -232,53 +285,53 @@ static void check_journal(struct doctor *d)
 	if (unc_node_folder(d->platform, old, &make) && access(strcat(old, "/ledger"), F_OK) == 0)
 		unc_note(d, "ledger",
 			 "%.300s is of an older libuncore, whose programs do not know the journal: "
-			 "end "
-			 "them, run their uncore release, which restores what was left, and remove "
-			 "it "
-			 "and %.300s.*",
+			 "end them, run their uncore release, which restores what was left, and "
+			 "remove it and %.300s.*",
 			 old, old);
 }
 
-static void check_simulated(struct doctor *d)
+/* Told last: what is left out keeps no counter from being read. */
+static void check_left_out(struct doctor *d)
 {
-	bool ok = unc_platform_open_under(d->fs, &d->options, d->raised, &d->platform) == 0;
+	const struct unc_wrong *wrong = &d->platform->site.wrong;
 
-	if (ok)
-		unc_note(d, "simulation",
-			 "SIMULATED: the machine is '%s'; no number is of this one, which is not "
-			 "checked",
-			 d->options.sim);
-	else
-		unc_report(d, "simulation", false, "correct what it names, or unset UNCORE_SIM",
-			   "'%s' cannot be simulated: %s", d->options.sim, unc_open_error());
-	if (!ok) {
-		d->platform = NULL;
-		return;
-	}
-	d->table = d->platform->table;
-	unc_doctor_kernel(d);
-	unc_doctor_units(d);
-	unc_doctor_counters(d);
-	check_left_out(d);
+	if (wrong->n)
+		unc_report(d, "site", false,
+			   "correct it, and let everybody read the file (chmod 0644)",
+			   "%s: left out, %u in all", wrong->first.text, wrong->n);
 }
 
-static void check_machine(struct doctor *d)
+/* ---- all checks. False: there is no machine to look at. */
+
+static bool check_simulated(struct doctor *d)
+{
+	if (unc_platform_open_under(d->fs, &d->options, d->raised, &d->platform) < 0) {
+		unc_report(d, "simulation", false, "correct what it names, or unset UNCORE_SIM",
+			   "'%s' cannot be simulated: %s", d->options.sim, unc_open_error());
+		return false;
+	}
+	unc_note(d, "simulation",
+		 "SIMULATED: the machine is '%s'; no number is of this one, which is not checked",
+		 d->options.sim);
+	unc_doctor_survey(d);
+	unc_doctor_kernel(d);
+	return true;
+}
+
+static bool check_machine(struct doctor *d)
 {
 	if (!check_cpu(d))
-		return;
+		return false;
 	check_hypervisor(d);
-	unc_doctor_container(d, unc_doctor_capabilities(d));
+	check_container(d);
 	check_lockdown(d);
 	check_privileges(d);
 	unc_doctor_access(d);
 	check_journal(d);
-	unc_doctor_units(d);
-	unc_doctor_counters(d);
-	check_left_out(d);
-	unc_note(d, "simulation", "off: numbers are of this machine");
+	return true;
 }
 
-/* With `record` (doctor.h) what is read for it. */
+/* record (doctor.h): gets what is read meanwhile. */
 static void check_all(struct doctor *d, unc_record_fn *record, struct unc_error *err)
 {
 	struct unc_dump *dump = NULL;
@@ -290,55 +343,54 @@ static void check_all(struct doctor *d, unc_record_fn *record, struct unc_error 
 		unc_no_memory(err);
 	if (err->code)
 		return;
-	if (d->options.sim)
-		check_simulated(d);
-	else
-		check_machine(d);
+	if (d->options.sim ? check_simulated(d) : check_machine(d)) {
+		unc_doctor_units(d);
+		unc_doctor_counters(d);
+		check_left_out(d);
+		if (!d->options.sim)
+			unc_note(d, "simulation", "off: numbers are of this machine");
+	}
 	if (record)
 		record(d, dump, err);
-}
-
-int unc_doctor_as(const struct unc_options *options, bool raised, unc_check_fn fn, void *user)
-{
-	return unc_doctor_record(options, raised, NULL, fn, user);
 }
 
 int unc_doctor_record(const struct unc_options *options, bool raised, unc_record_fn *record,
 		      unc_check_fn fn, void *user)
 {
-	struct doctor *d;
 	struct unc_error err = {0};
-	struct unc_options *o;
-	int failed;
+	struct doctor *d = calloc(1, sizeof(*d));
 
-	d = calloc(1, sizeof(*d));
 	if (!d)
 		unc_no_memory(&err);
-	else if (!fn)
+	else if (!fn && !record)
 		unc_fail(&err, UNC_ERR_INVALID, "nobody listens: fn is NULL");
 	else if (options)
 		unc_struct_in(&d->options, sizeof(d->options), options, options->size,
 			      "unc_options", &err);
-	if (!d || err.code < 0) {
+	if (err.code < 0) {
 		free(d);
 		return unc_open_fail(&err);
 	}
-	o = &d->options;
 	d->fn = fn;
 	d->user = user;
 	d->raised = raised;
-	o->size = sizeof(*o);
-	o->cpu = NULL; /* what this machine is, not what was asked for */
+	d->options.size = sizeof(d->options);
+	d->options.cpu = NULL; /* what this machine is, not what was asked for */
 	check_environment(d);
-	if (unc_platform_root(o, raised, &d->fs, &err) < 0)
+	if (unc_platform_root(&d->options, raised, &d->fs, &err) < 0)
 		unc_report(d, "root", false, "correct or unset UNCORE_SYSROOT", "%s", err.text);
 	else
 		check_all(d, record, &err);
-	failed = d->failed;
+	int failed = d->failed;
 	unc_platform_close(d->platform);
 	unc_fs_close(d->fs);
 	free(d);
 	return record && err.code ? unc_open_fail(&err) : failed;
+}
+
+int unc_doctor_as(const struct unc_options *options, bool raised, unc_check_fn fn, void *user)
+{
+	return unc_doctor_record(options, raised, NULL, fn, user);
 }
 
 int unc_doctor(const struct unc_options *options, unc_check_fn fn, void *user)

@@ -1,10 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the checks of the doctor share. */
+/*
+ * What the checks of the doctor share. The doctor looks up little itself: discovery, the access
+ * ways, the kernel's driver and the look at controls have found the reasons, and a check is a
+ * sentence about one of them. Files of this room call doctor_report.c and doctor_kernel.c;
+ * doctor.c calls all.
+ */
 #ifndef UNC_DOCTOR_H
 #define UNC_DOCTOR_H
 
 #include "platform/platform.h"
-#include "units/plan.h"
+
+/* The units of the machine, counted once. */
+struct unc_survey {
+	uint32_t spaces;    /* that hold registers which the tables need: bits 1 << UNC_SPACE_* */
+	uint32_t bypassed;  /* those in which the space's own method serves no unit, others do */
+	unsigned available; /* units */
+	/* Units that are not of cores: all; those on which the kernel's driver counts, and of these
+	 * those with registers that can be used; those that exist on the word of the driver alone;
+	 * those that may exist. */
+	unsigned n, kernel, both, told, unknown;
+	unsigned threads, threads_available;
+	const struct unc_instance *thread; /* the first that is not available */
+};
 
 struct doctor {
 	struct unc_options options;
@@ -14,6 +31,7 @@ struct doctor {
 	struct unc_fs *fs;
 	struct unc_platform *platform; /* NULL: not opened yet, or could not be */
 	const struct unc_table *table; /* that of the platform */
+	struct unc_survey units;
 	struct unc_topology topo;
 	char lockdown[32]; /* as unc_lockdown_read() */
 	bool writes_off;   /* the msr driver refuses writes */
@@ -24,49 +42,50 @@ struct doctor {
 	char remedy[800]; /* unc_or_kernel() */
 };
 
-/* doctor_report.c. One result. The remedy is shown only if it is not ok. */
+/* ---- doctor_report.c */
+
+/* One result. The remedy is shown only if it is not ok. */
 void unc_report(struct doctor *, const char *check, bool ok, const char *remedy, const char *format,
 		...) __attribute__((format(printf, 5, 6)));
 #define unc_note(d, check, ...) unc_report(d, check, true, "", __VA_ARGS__)
+/* Takes the table of the platform, and counts its units. */
+void unc_doctor_survey(struct doctor *);
+/* "imc3 of socket 0" */
+struct unc_doctor_unit {
+	char text[80];
+} unc_doctor_unit(const struct doctor *, const struct unc_instance *);
+static inline bool unc_doctor_needs(const struct doctor *d, enum unc_space space)
+{
+	return d->units.spaces >> space & 1;
+}
+static inline bool unc_doctor_bypassed(const struct doctor *d, enum unc_space space)
+{
+	return d->units.bypassed >> space & 1;
+}
 
-/* doctor_kernel.c: the kernel's own driver. */
+/* ---- doctor_kernel.c: the kernel's own driver */
+
 void unc_doctor_kernel(struct doctor *);
-/* A remedy, and that the kernel's own monitors work without it where it has some. Valid until the
- * next. */
+/* A remedy, and that the kernel's own monitors work without it, where the kernel has some. Valid
+ * until the next call. */
 const char *unc_or_kernel(struct doctor *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* What gives the least right that works at a level of perf_event_paranoid; last: the last capability
  * that the kernel has. Pure. */
 void unc_doctor_grant(int level, int last, char *buf, size_t size);
-/* Whether it counts on any unit. */
-bool unc_doctor_by_kernel(const struct doctor *);
 
-/* Capabilities that the registers of the tables need: bits of /proc/self/status. */
-enum { UNC_CAP_RAWIO = 17, UNC_CAP_ADMIN = 21 };
-uint64_t unc_doctor_capabilities(const struct doctor *);
+/* ---- checks of one file each */
 
-/* Whether any unit of the machine is available. */
-bool unc_doctor_any_unit(const struct doctor *);
-
-/* doctor_container.c. First of the checks of what can be reached. needed: capabilities. */
-void unc_doctor_container(struct doctor *, uint64_t needed);
-/* What to do where /dev/cpu/N/msr is not there; *loaded: the module is. */
-const char *unc_doctor_no_msr(const struct doctor *, bool *loaded);
-
-/* doctor_listed.c: what the discovery tables of a CPU list that no table is for. */
+void unc_doctor_access(struct doctor *); /* the ways to the registers that the tables need */
+void unc_doctor_units(struct doctor *);  /* units that are missing */
+/* Counters that are taken and by what, frozen units, and whether a control takes its own value. */
+void unc_doctor_counters(struct doctor *);
+/* What the discovery tables of a CPU list that no table is for. */
 void unc_doctor_listed(struct doctor *);
 
-/* doctor_access.c: the ways to the registers that the tables need. */
-void unc_doctor_access(struct doctor *);
+/* ---- doctor.c */
 
-/*
- * doctor_units.c: units that are missing, counters that are taken and by what, frozen units, and
- * whether a control takes its own value.
- */
-void unc_doctor_units(struct doctor *);
-void unc_doctor_counters(struct doctor *);
-
-/* Called at the end, with what was read; the machine may be NULL. */
+/* Called at the end, with what was read; the machine may be NULL. fn may be NULL then. */
 struct unc_dump;
 typedef void unc_record_fn(struct doctor *, struct unc_dump *, struct unc_error *err);
 int unc_doctor_record(const struct unc_options *, bool raised, unc_record_fn *record,

@@ -70,60 +70,25 @@ const char *unc_or_kernel(struct doctor *d, const char *format, ...)
 {
 	unsigned n = count_pmus(d);
 	int level, last;
-	size_t used;
 
 	UNC_FORMAT(d->remedy, format);
-	used = strlen(d->remedy);
 	if (n)
-		snprintf(d->remedy + used, sizeof(d->remedy) - used,
-			 "; the kernel's own %u monitors work all the same (access method kernel), "
-			 "with %s",
-			 n, right_of(d, &level, &last));
+		unc_put(&(struct unc_buf){d->remedy, sizeof(d->remedy), strlen(d->remedy), 0},
+			"; the kernel's own %u monitors work all the same (access method kernel), "
+			"with %s",
+			n, right_of(d, &level, &last));
 	return d->remedy;
 }
 
-/* Units that are not of cores; those that it counts on, and of these those with registers that can
- * be used; those of which it alone says that they exist, and those of which nobody does. */
-struct tally {
-	unsigned all, kernel, both, told, unknown;
-};
-
-static struct tally count_units(const struct doctor *d)
+/* Whether the driver may not be used for want of a right; err tells. *passed: it may, by the site's
+ * broker. */
+static bool is_refused(const struct unc_platform *p, bool *passed, struct unc_error *err)
 {
-	const struct unc_platform *p = d->platform;
-	struct tally n = {0};
-
-	for (size_t i = 0; i < p->instances.n; i++) {
-		const struct unc_instance *u = &p->instances.unit[i];
-		bool kernel = p->kernel && p->kernel[i].pmus;
-
-		if (unc_space_of_thread(u->part[0].space))
-			continue;
-		n.all++;
-		n.kernel += kernel;
-		n.both += kernel && u->direct;
-		n.told += u->by_driver;
-		n.unknown += u->unknown;
-	}
-	return n;
-}
-
-bool unc_doctor_by_kernel(const struct doctor *d)
-{
-	return count_units(d).kernel > 0;
-}
-
-/* Whether it was chosen, and is refused for want of a right. *level: perf_event_paranoid. */
-static bool is_refused(const struct doctor *d, bool *passed, struct unc_error *err)
-{
-	const struct unc_platform *p = d->platform;
 	char name[UNC_KERNEL_NAME];
 	struct unc_kernel_place place;
 	struct unc_error why = {0};
 
 	*passed = false;
-	if (!unc_kernel_chosen(p->access))
-		return false;
 	for (size_t i = 0; i < p->instances.n; i++) {
 		const struct unc_instance *u = &p->instances.unit[i];
 
@@ -146,57 +111,42 @@ static void report_rights(struct doctor *d)
 	char remedy[600], told[UNC_ERROR_MAX];
 	int level, last;
 	const char *right = right_of(d, &level, &last);
-	bool passed, refused = is_refused(d, &passed, &why);
+	bool passed, refused = is_refused(d->platform, &passed, &why);
 
 	if (passed) {
 		if (!unc_kernel_told(d->platform->access, told, sizeof(told)))
 			told[0] = '\0';
 		unc_note(d, "kernel rights",
 			 "you may not open the kernel's events (paranoid %d); the broker of this "
-			 "site "
-			 "allows %s: used",
+			 "site allows %s: used",
 			 level, told);
-		return;
-	}
-	if (!refused) {
+	} else if (!refused) {
 		unc_note(d, "kernel rights", "kernel.perf_event_paranoid is %d: %s is needed%s",
 			 level, right,
 			 unc_perf_right(level) == UNC_PERF_EVERYBODY ? "" : ", and is there");
-		return;
+	} else {
+		unc_doctor_grant(level, last, remedy, sizeof(remedy));
+		/* A sentence about a broker: the site has one. */
+		if (!strstr(why.text, "broker"))
+			unc_put(&(struct unc_buf){remedy, sizeof(remedy), strlen(remedy), 0},
+				"; or for all users of the node: systemctl enable --now "
+				"uncored.socket%s",
+				level > 2 ? ", with its drop-in for CAP_SYS_ADMIN (uncored(8))"
+					  : "");
+		/* Where registers do it is no fault to go without. */
+		unc_report(d, "kernel rights", d->units.available, remedy, "%s", why.text);
 	}
-	unc_doctor_grant(level, last, remedy, sizeof(remedy));
-	/* Who may not connect, or is told what the site allows, has a broker. */
-	if (!strstr(why.text, "broker"))
-		unc_put(&(struct unc_buf){remedy, sizeof(remedy), strlen(remedy), 0},
-			"; or for all users of the node: systemctl enable --now uncored.socket%s",
-			level > 2 ? ", with its drop-in for CAP_SYS_ADMIN (uncored(8))" : "");
-	/* Where registers do it is no fault to go without. */
-	unc_report(d, "kernel rights", unc_doctor_any_unit(d), remedy, "%s", why.text);
-}
-
-static void report_existence(struct doctor *d, const struct tally *n)
-{
-	if (n->told && !n->unknown)
-		unc_note(d, "kernel units",
-			 "the discovery tables cannot be read: that %u units exist is what the "
-			 "kernel's driver says",
-			 n->told);
-	else if (n->unknown)
-		unc_report(d, "kernel units", false,
-			   "give the program what it needs to read the discovery tables: "
-			   "CAP_SYS_ADMIN, and CAP_SYS_RAWIO with /dev/mem",
-			   "the discovery tables cannot be read: that %u units exist is what the "
-			   "kernel's driver says; of %u more it is not known, and sums lack them",
-			   n->told, n->unknown);
 }
 
 void unc_doctor_kernel(struct doctor *d)
 {
-	const struct tally n = count_units(d);
+	const struct unc_survey *s = &d->units;
+	bool simulated = d->platform->machine->simulated;
+	char more[60] = "";
 
-	if (!d->table->n_kernel || (d->platform->machine->simulated && !n.kernel))
+	if (!d->table->n_kernel || (simulated && !s->kernel))
 		return;
-	if (!n.kernel && !count_pmus(d)) {
+	if (!s->kernel && !count_pmus(d)) {
 		unc_note(d, "kernel driver", "%s: registers are used for all",
 			 unc_fs_exists(d->fs, "/sys/module/intel_uncore")
 				 ? "it is loaded (intel_uncore), and has nothing of this CPU: the "
@@ -212,8 +162,17 @@ void unc_doctor_kernel(struct doctor *d)
 	unc_note(d, "kernel driver",
 		 "it counts on %u of %u units; events that it does not carry need registers, "
 		 "which can be used on %u of these units",
-		 n.kernel, n.all, n.both);
-	report_existence(d, &n);
-	if (!d->platform->machine->simulated)
+		 s->kernel, s->n, s->both);
+	if (s->unknown)
+		snprintf(more, sizeof(more), "; of %u more it is not known, and sums lack them",
+			 s->unknown);
+	if (s->told || s->unknown)
+		unc_report(d, "kernel units", !s->unknown,
+			   "give the program what it needs to read the discovery tables: "
+			   "CAP_SYS_ADMIN, and CAP_SYS_RAWIO with /dev/mem",
+			   "the discovery tables cannot be read: that %u units exist is what the "
+			   "kernel's driver says%s",
+			   s->told, more);
+	if (!simulated)
 		report_rights(d);
 }

@@ -2,6 +2,8 @@
 /* What all checks of the doctor use. */
 #include "doctor/doctor.h"
 
+#include <string.h>
+
 void unc_report(struct doctor *d, const char *check, bool ok, const char *remedy,
 		const char *format, ...)
 {
@@ -13,13 +15,55 @@ void unc_report(struct doctor *d, const char *check, bool ok, const char *remedy
 	UNC_FORMAT(detail, format);
 	result.remedy = ok ? "" : remedy;
 	d->failed += !ok;
-	d->stopped = d->fn(d->user, &result) != 0;
+	d->stopped = d->fn && d->fn(d->user, &result) != 0;
 }
 
-bool unc_doctor_any_unit(const struct doctor *d)
+struct unc_doctor_unit unc_doctor_unit(const struct doctor *d, const struct unc_instance *u)
 {
-	for (size_t i = 0; i < d->platform->instances.n; i++)
-		if (d->platform->instances.unit[i].available)
-			return true;
-	return false;
+	struct unc_doctor_unit unit;
+
+	snprintf(unit.text, sizeof(unit.text), "%.40s%u of socket %u",
+		 unc_type_name(d->table, u->type), u->index, u->socket);
+	return unit;
+}
+
+static void count_unit(struct unc_survey *s, const struct unc_instance *u, bool kernel)
+{
+	s->available += u->available;
+	if (unc_space_of_thread(u->part[0].space)) {
+		s->threads++;
+		s->threads_available += u->available;
+		if (!u->available && !s->thread)
+			s->thread = u;
+		return;
+	}
+	s->n++;
+	s->kernel += kernel;
+	s->both += kernel && u->direct;
+	s->told += u->by_driver;
+	s->unknown += u->unknown;
+}
+
+void unc_doctor_survey(struct doctor *d)
+{
+	const struct unc_platform *p = d->platform;
+	struct unc_survey *s = &d->units;
+	uint32_t reached = 0, plain = 0;
+
+	d->table = p->table;
+	for (size_t i = 0; i < p->table->n_part; i++)
+		s->spaces |= 1u << p->table->part[i].space;
+	if (p->table->discovery == UNC_DISCOVERY_TABLE)
+		s->spaces |= 1u << UNC_SPACE_MMIO;
+	for (size_t i = 0; i < p->instances.n; i++) {
+		const struct unc_instance *u = &p->instances.unit[i];
+		uint8_t space = u->part[0].space;
+
+		count_unit(s, u, p->kernel && p->kernel[i].pmus);
+		/* The method of a space has its name. */
+		reached |= (uint32_t)u->available << space;
+		plain |= (uint32_t)!strcmp(unc_platform_served(p, i), unc_space_name(space))
+			 << space;
+	}
+	s->bypassed = reached & ~plain;
 }
