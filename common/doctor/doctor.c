@@ -26,8 +26,7 @@ static void check_environment(struct doctor *d)
 
 /* ---- the machine */
 
-/* What a CPU without a table may be, and how to go on. */
-static void report_unsupported(struct doctor *d)
+static void report_unsupported(struct doctor *d, struct unc_topology *t)
 {
 	char names[400], remedy[600];
 
@@ -35,21 +34,23 @@ static void report_unsupported(struct doctor *d)
 	snprintf(remedy, sizeof(remedy),
 		 "run it on one of: %s; or try a simulated one: UNCORE_SIM=" UNC_EXAMPLE_CPU,
 		 names);
-	if (strcmp(d->topo.vendor, "GenuineIntel") != 0)
+	if (strcmp(t->vendor, "GenuineIntel") != 0) {
 		unc_report(d, "cpu", false, remedy,
 			   "%s is not supported: made by %s, and the tables are of Intel's uncore",
-			   d->topo.model_name, d->topo.vendor);
-	else
-		unc_report(d, "cpu", false, remedy, "%s", unc_open_error());
-	unc_doctor_listed(d);
+			   t->model_name, t->vendor);
+		return;
+	}
+	unc_report(d, "cpu", false, remedy, "%s", unc_open_error());
+	unc_doctor_listed(d, t);
 }
 
 /* The CPU and its table. False: there is nothing more to look at. */
 static bool check_cpu(struct doctor *d)
 {
-	const struct unc_topology *t = &d->topo;
+	struct unc_topology own = {.n_sockets = 0};
+	const struct unc_topology *t;
 	struct unc_error err = {0};
-	bool unread = unc_topology_read(d->fs, &d->topo, &err) < 0 && !t->n_sockets;
+	bool unread = unc_topology_read(d->fs, &own, &err) < 0 && !own.n_sockets;
 	int rc = unread ? UNC_ERR_IO
 			: unc_platform_open_under(d->fs, &d->options, d->raised, &d->platform);
 
@@ -58,14 +59,14 @@ static bool check_cpu(struct doctor *d)
 			   "correct the list of methods (--access, or UNCORE_ACCESS)", "%s",
 			   unc_open_error());
 	else if (rc == UNC_ERR_UNAVAILABLE)
-		report_unsupported(d);
+		report_unsupported(d, &own);
 	else if (rc < 0)
 		unc_report(d, "cpu", false, "mount /proc and /sys, or check UNCORE_SYSROOT", "%s",
 			   unread ? err.text : unc_open_error());
 	if (rc < 0)
 		return false;
 	unc_doctor_survey(d);
-	d->topo = d->platform->topology; /* with the sockets that only PCI functions tell */
+	t = &d->platform->topology; /* with the sockets that only PCI functions tell */
 	unc_note(d, "cpu", "%s (%s): %d socket%s, family %d, model 0x%02x", t->model_name,
 		 unc_platform_cpu(d->platform)->title, t->n_sockets, t->n_sockets == 1 ? "" : "s",
 		 t->family, (unsigned)t->model);
@@ -79,7 +80,7 @@ static bool check_cpu(struct doctor *d)
 
 static void check_hypervisor(struct doctor *d)
 {
-	if (!d->topo.hypervisor)
+	if (!d->platform->topology.hypervisor)
 		unc_note(d, "hypervisor", "none: this is the machine itself");
 	else if (d->units.available)
 		unc_note(d, "hypervisor",
@@ -93,19 +94,6 @@ static void check_hypervisor(struct doctor *d)
 }
 
 /* ---- what keeps this process from registers */
-
-/* Capabilities that the registers of the tables need: bits of /proc/self/status. */
-static uint64_t needed_capabilities(const struct doctor *d)
-{
-	uint32_t spaces = d->units.spaces & ~d->units.bypassed;
-	uint64_t needed = 0;
-
-	if (spaces & (1u << UNC_SPACE_MSR | 1u << UNC_SPACE_MMIO))
-		needed |= (uint64_t)1 << CAP_RAWIO;
-	if (spaces & 1u << UNC_SPACE_PCI)
-		needed |= (uint64_t)1 << CAP_ADMIN;
-	return needed;
-}
 
 /* Whether this process is in another namespace than the machine's first process. The machine's own
  * namespaces have numbers that do not change (Linux, include/linux/proc_ns.h). */
@@ -158,7 +146,7 @@ static void check_container(struct doctor *d)
 			   "%s has a user namespace of its own: its capabilities do not reach "
 			   "registers",
 			   name);
-	else if (d->container && needed_capabilities(d) >> CAP_ADMIN & 1 && is_read_only(d, "/sys"))
+	else if (d->container && d->units.admin && is_read_only(d, "/sys"))
 		unc_report(d, "container", false, "mount the machine's: -v /sys:/sys",
 			   "this is a container (%s) with a read-only /sys: configuration space of "
 			   "PCI functions cannot be written",
@@ -206,30 +194,13 @@ static void check_lockdown(struct doctor *d)
 			 lockdown_signs(d));
 }
 
-/* A mask of /proc/self/status. */
-static bool find_mask(const char *status, const char *name, uint64_t *mask)
-{
-	const char *line = strstr(status, name);
-
-	if (line)
-		*mask = strtoull(line + strlen(name), NULL, 16);
-	return line != NULL;
-}
-
-static const char *has_capability(const struct doctor *d, uint64_t has, unsigned bit)
-{
-	return has >> bit & 1                      ? "yes"
-	       : needed_capabilities(d) >> bit & 1 ? "no"
-	       : d->units.kernel                   ? "not needed"
-						   : "not needed on this CPU";
-}
-
 static void check_privileges(struct doctor *d)
 {
-	const uint64_t needed = needed_capabilities(d);
-	const bool rawio = needed >> CAP_RAWIO & 1, admin = needed >> CAP_ADMIN & 1;
+	static const char effective[] = "\nCapEff:", bounding[] = "\nCapBnd:";
+	const struct unc_survey *s = &d->units;
+	const uint64_t needed = (uint64_t)s->rawio << CAP_RAWIO | (uint64_t)s->admin << CAP_ADMIN;
+	const char *unneeded = s->kernel ? "not needed" : "not needed on this CPU", *at, *most;
 	char text[8192], setcap[160];
-	uint64_t has, limit;
 
 	if (!unc_fs_of_hardware(d->fs)) {
 		unc_note(d, "privileges", "none needed: the machine is the dump in %s",
@@ -237,16 +208,19 @@ static void check_privileges(struct doctor *d)
 		return;
 	}
 	if (unc_fs_text(d->fs, text, sizeof(text), "/proc/self/status") < 0 ||
-	    !find_mask(text, "\nCapEff:", &has) || !find_mask(text, "\nCapBnd:", &limit)) {
+	    !(at = strstr(text, effective)) || !(most = strstr(text, bounding))) {
 		unc_report(d, "privileges", false, "mount /proc",
 			   "/proc/self/status cannot be read");
 		return;
 	}
-	/* What is not in the bounding set no setcap and no root can give. */
+	uint64_t has = strtoull(at + strlen(effective), NULL, 16);
+	uint64_t limit = strtoull(most + strlen(bounding), NULL, 16);
+
 	snprintf(setcap, sizeof(setcap),
 		 "run as root, or give the program the capabilities: setcap %s%s%s+ep PROGRAM",
-		 rawio ? "cap_sys_rawio" : "", rawio && admin ? "," : "",
-		 admin ? "cap_sys_admin" : "");
+		 s->rawio ? "cap_sys_rawio" : "", s->rawio && s->admin ? "," : "",
+		 s->admin ? "cap_sys_admin" : "");
+	/* What is not in the bounding set no setcap and no root can give. */
 	unc_report(d, "privileges", (has & needed) == needed,
 		   unc_or_kernel(d, "%s",
 				 (limit & needed) == needed
@@ -255,7 +229,12 @@ static void check_privileges(struct doctor *d)
 					   "container, start it with --cap-add SYS_RAWIO --cap-add "
 					   "SYS_ADMIN; of a service, see CapabilityBoundingSet="),
 		   "CAP_SYS_RAWIO (MSRs, /dev/mem): %s; CAP_SYS_ADMIN (PCI configuration): %s",
-		   has_capability(d, has, CAP_RAWIO), has_capability(d, has, CAP_ADMIN));
+		   has >> CAP_RAWIO & 1 ? "yes"
+		   : s->rawio           ? "no"
+					: unneeded,
+		   has >> CAP_ADMIN & 1 ? "yes"
+		   : s->admin           ? "no"
+					: unneeded);
 }
 
 /* ---- other programs, and the site */
@@ -357,35 +336,26 @@ static void check_all(struct doctor *d, unc_record_fn *record, struct unc_error 
 int unc_doctor_record(const struct unc_options *options, bool raised, unc_record_fn *record,
 		      unc_check_fn fn, void *user)
 {
+	struct doctor d = {.fn = fn, .user = user, .raised = raised};
 	struct unc_error err = {0};
-	struct doctor *d = calloc(1, sizeof(*d));
 
-	if (!d)
-		unc_no_memory(&err);
-	else if (!fn && !record)
+	if (!fn && !record)
 		unc_fail(&err, UNC_ERR_INVALID, "nobody listens: fn is NULL");
 	else if (options)
-		unc_struct_in(&d->options, sizeof(d->options), options, options->size,
-			      "unc_options", &err);
-	if (err.code < 0) {
-		free(d);
+		unc_struct_in(&d.options, sizeof(d.options), options, options->size, "unc_options",
+			      &err);
+	if (err.code < 0)
 		return unc_open_fail(&err);
-	}
-	d->fn = fn;
-	d->user = user;
-	d->raised = raised;
-	d->options.size = sizeof(d->options);
-	d->options.cpu = NULL; /* what this machine is, not what was asked for */
-	check_environment(d);
-	if (unc_platform_root(&d->options, raised, &d->fs, &err) < 0)
-		unc_report(d, "root", false, "correct or unset UNCORE_SYSROOT", "%s", err.text);
+	d.options.size = sizeof(d.options);
+	d.options.cpu = NULL; /* what this machine is, not what was asked for */
+	check_environment(&d);
+	if (unc_platform_root(&d.options, raised, &d.fs, &err) < 0)
+		unc_report(&d, "root", false, "correct or unset UNCORE_SYSROOT", "%s", err.text);
 	else
-		check_all(d, record, &err);
-	int failed = d->failed;
-	unc_platform_close(d->platform);
-	unc_fs_close(d->fs);
-	free(d);
-	return record && err.code ? unc_open_fail(&err) : failed;
+		check_all(&d, record, &err);
+	unc_platform_close(d.platform);
+	unc_fs_close(d.fs);
+	return record && err.code ? unc_open_fail(&err) : d.failed;
 }
 
 int unc_doctor_as(const struct unc_options *options, bool raised, unc_check_fn fn, void *user)

@@ -14,6 +14,7 @@
 struct unc_survey {
 	uint32_t spaces;    /* that hold registers which the tables need: bits 1 << UNC_SPACE_* */
 	uint32_t bypassed;  /* those in which the space's own method serves no unit, others do */
+	bool rawio, admin;  /* capabilities that the other spaces need */
 	unsigned available; /* units */
 	/* Units that are not of cores: all; those on which the kernel's driver counts, and of these
 	 * those with registers that can be used; those that exist on the word of the driver alone;
@@ -32,7 +33,6 @@ struct doctor {
 	struct unc_platform *platform; /* NULL: not opened yet, or could not be */
 	const struct unc_table *table; /* that of the platform */
 	struct unc_survey units;
-	struct unc_topology topo;
 	char lockdown[32]; /* as unc_lockdown_read() */
 	bool writes_off;   /* the msr driver refuses writes */
 	bool writes_told;  /* it is known whether it does */
@@ -81,7 +81,7 @@ void unc_doctor_units(struct doctor *);  /* units that are missing */
 /* Counters that are taken and by what, frozen units, and whether a control takes its own value. */
 void unc_doctor_counters(struct doctor *);
 /* What the discovery tables of a CPU list that no table is for. */
-void unc_doctor_listed(struct doctor *);
+void unc_doctor_listed(struct doctor *, struct unc_topology *);
 
 /* ---- doctor.c */
 

@@ -67,41 +67,35 @@ static int probe_device(const struct doctor *d, const char *path)
 	return fd < 0 ? fd : close(fd);
 }
 
-static const char *no_msr_remedy(const struct doctor *d, bool loaded)
-{
-	if (d->container)
-		return loaded ? "give the container the devices: --device /dev/cpu"
-			      : "load the msr module on the machine (modprobe msr), and give the "
-				"container the devices: --device /dev/cpu";
-	return loaded ? "see that /dev is the machine's devtmpfs, and PrivateDevices= of a service"
-		      : "load the msr module: modprobe msr";
-}
-
 /* Opens the file of each socket that has a CPU for it. False: reported. */
 static bool probe_msrs(struct doctor *d)
 {
+	static const char *const remedy[2][2] = {
+		{"load the msr module: modprobe msr",
+		 "see that /dev is the machine's devtmpfs, and PrivateDevices= of a service"},
+		{"load the msr module on the machine (modprobe msr), and give the container the "
+		 "devices: --device /dev/cpu",
+		 "give the container the devices: --device /dev/cpu"}};
+	const struct unc_topology *t = &d->platform->topology;
 	char path[40];
+	int rc = 0;
 
-	for (int i = 0; i < d->topo.n_sockets; i++) {
-		const struct unc_socket *socket = &d->topo.socket[i];
-
-		if (socket->quiet || socket->cpu < 0)
+	for (int i = 0; i < t->n_sockets && rc == 0; i++) {
+		if (t->socket[i].quiet || t->socket[i].cpu < 0)
 			continue; /* the units that lack the CPU say so */
-		snprintf(path, sizeof(path), "/dev/cpu/%d/msr", socket->cpu);
-		int rc = probe_device(d, path);
-		bool loaded = rc == UNC_ERR_NOT_FOUND && unc_fs_exists(d->fs, "/sys/module/msr");
-
-		if (rc == UNC_ERR_NOT_FOUND)
-			unc_report(d, "msr", false, no_msr_remedy(d, loaded), "%s: no such file%s",
-				   path, loaded ? ", but the msr module is loaded" : "");
-		else if (rc < 0)
-			unc_report(d, "msr", false,
-				   unc_or_kernel(d, "run as root, or with CAP_SYS_RAWIO"), "%s: %s",
-				   path, unc_error_name(rc));
-		if (rc < 0)
-			return false;
+		snprintf(path, sizeof(path), "/dev/cpu/%d/msr", t->socket[i].cpu);
+		rc = probe_device(d, path);
 	}
-	return true;
+	bool absent = rc == UNC_ERR_NOT_FOUND;
+	bool loaded = absent && unc_fs_exists(d->fs, "/sys/module/msr");
+
+	if (rc < 0)
+		unc_report(d, "msr", false,
+			   absent ? remedy[d->container][loaded]
+				  : unc_or_kernel(d, "run as root, or with CAP_SYS_RAWIO"),
+			   "%s: %s%s", path, absent ? "no such file" : unc_error_name(rc),
+			   loaded ? ", but the msr module is loaded" : "");
+	return rc == 0;
 }
 
 /*
@@ -186,44 +180,34 @@ struct pci_needs {
 	const struct unc_pci_function *extended; /* needs the extended space */
 };
 
-static void need_function(const struct doctor *d, const struct unc_bus *bus,
-			  const struct unc_tbl_where *where, uint64_t extent,
-			  struct pci_needs *needs)
+static void need_part(const struct doctor *d, const struct unc_bus *bus,
+		      const struct unc_tbl_part *part, uint64_t extent, struct pci_needs *needs)
 {
-	const struct unc_pci_function *first = NULL;
-	int count = 0, sockets = d->topo.n_sockets;
+	const int sockets = d->platform->topology.n_sockets;
+	const struct unc_tbl_where *where = NULL;
 
-	for (size_t i = 0; i < bus->n_functions; i++)
-		if (bus->function[i].device == where->device_id &&
-		    bus->function[i].devfn == where->devfn && count++ == 0)
-			first = &bus->function[i];
-	needs->kinds++;
-	needs->seen += count > 0;
-	needs->found += count >= sockets;
-	if (count < sockets && needs->kinds - needs->found <= MAX_MISSING) {
+	while (part->space == UNC_SPACE_PCI &&
+	       (where = UNC_NEXT(d->table, where, part->where, where))) {
+		const struct unc_pci_function *first = NULL;
+		int n = 0;
+
+		for (size_t i = 0; i < bus->n_functions; i++)
+			if (bus->function[i].device == where->device_id &&
+			    bus->function[i].devfn == where->devfn && n++ == 0)
+				first = &bus->function[i];
+		if (where->optional == UNC_WHERE_LISTED)
+			continue; /* a function that only the discovery table lists is not missed */
+		needs->kinds++;
+		needs->seen += n > 0;
+		needs->found += n >= sockets;
+		if (!needs->extended && where->base + extent > UNC_PCI_EXTENDED)
+			needs->extended = first;
+		if (n >= sockets || needs->kinds - needs->found > MAX_MISSING)
+			continue;
 		unc_put(&needs->missing, "%s%02x.%x (8086:%04x)", needs->missing.n ? ", " : "",
 			where->devfn >> 3, where->devfn & 7, where->device_id);
-		if (count)
-			unc_put(&needs->missing, " on %d of %d sockets", sockets - count, sockets);
-	}
-	if (!needs->extended && where->base + extent > UNC_PCI_EXTENDED)
-		needs->extended = first;
-}
-
-static void need_type(const struct doctor *d, const struct unc_bus *bus, unsigned type,
-		      struct pci_needs *needs)
-{
-	const struct unc_table *t = d->table;
-
-	for (unsigned k = 0; k < t->type[type].parts.n; k++) {
-		const struct unc_tbl_part *part = &t->part[t->type[type].parts.first + k];
-		uint64_t extent = unc_part_extent(t, type, k);
-
-		for (uint32_t i = 0; part->space == UNC_SPACE_PCI && i < part->where.n; i++)
-			/* What only the discovery table lists is not missed. */
-			if (t->where[part->where.first + i].optional != UNC_WHERE_LISTED)
-				need_function(d, bus, &t->where[part->where.first + i], extent,
-					      needs);
+		if (n)
+			unc_put(&needs->missing, " on %d of %d sockets", sockets - n, sockets);
 	}
 }
 
@@ -258,6 +242,7 @@ static void report_pci(struct doctor *d, struct unc_bus *bus, const struct pci_n
 
 static void check_pci(struct doctor *d)
 {
+	const struct unc_table *t = d->table;
 	struct pci_needs needs = {.kinds = 0};
 	struct unc_bus *bus = NULL;
 	struct unc_error err = {0};
@@ -267,8 +252,10 @@ static void check_pci(struct doctor *d)
 		unc_report(d, "pci", false, "mount /sys, and run outside of a container", "%s",
 			   err.text);
 	} else {
-		for (unsigned type = 0; type < d->table->n_type; type++)
-			need_type(d, bus, type, &needs);
+		for (unsigned type = 0; type < t->n_type; type++)
+			for (unsigned k = 0; k < t->type[type].parts.n; k++)
+				need_part(d, bus, unc_type_part(t, type, k),
+					  unc_part_extent(t, type, k), &needs);
 		report_pci(d, bus, &needs);
 	}
 	if (bus)

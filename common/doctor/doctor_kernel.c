@@ -25,14 +25,11 @@ static unsigned count_pmus(const struct doctor *d)
 /* The least that is enough at a level. last: the last capability that the kernel has. */
 static const char *least_right(int level, int last)
 {
-	switch (unc_perf_right(level)) {
-	case UNC_PERF_EVERYBODY:
-		return "no right at all";
-	case UNC_PERF_PERFMON:
-		return last >= CAP_PERFMON ? "CAP_PERFMON" : "CAP_SYS_ADMIN";
-	default:
-		return "CAP_SYS_ADMIN";
-	}
+	enum unc_perf_right right = unc_perf_right(level);
+
+	return right == UNC_PERF_EVERYBODY                        ? "no right at all"
+	       : right == UNC_PERF_PERFMON && last >= CAP_PERFMON ? "CAP_PERFMON"
+								  : "CAP_SYS_ADMIN";
 }
 
 static const char *right_of(const struct doctor *d, int *level, int *last)
@@ -88,21 +85,19 @@ static bool is_refused(const struct unc_platform *p, bool *passed, struct unc_er
 	struct unc_kernel_place place;
 	struct unc_error why = {0};
 
-	*passed = false;
-	for (size_t i = 0; i < p->instances.n; i++) {
-		const struct unc_instance *u = &p->instances.unit[i];
-
+	for (const struct unc_instance *u = p->instances.unit;
+	     u < p->instances.unit + p->instances.n; u++) {
 		if (!unc_kernel_pmu(p->table, u->type, 0, u->index, name, sizeof(name)))
 			continue;
 		int rc = unc_kernel_find(p->access, name, u->socket, &place, &why);
-		if (rc == 0 && !place.passed)
-			return false; /* the same for all */
-		*passed |= rc == 0;
-		if (rc == UNC_ERR_PERMISSION || rc == UNC_ERR_BUSY ||
-		    rc == UNC_ERR_IO) /* its broker's */
-			*err = why;
+		if (rc == 0) { /* the same for all */
+			*passed = place.passed;
+			return false;
+		}
+		if (rc == UNC_ERR_PERMISSION || rc == UNC_ERR_BUSY || rc == UNC_ERR_IO)
+			*err = why; /* the last two: the broker's */
 	}
-	return err->code && !*passed;
+	return err->code;
 }
 
 static void report_rights(struct doctor *d)
@@ -111,7 +106,7 @@ static void report_rights(struct doctor *d)
 	char remedy[600], told[UNC_ERROR_MAX];
 	int level, last;
 	const char *right = right_of(d, &level, &last);
-	bool passed, refused = is_refused(d->platform, &passed, &why);
+	bool passed = false, refused = is_refused(d->platform, &passed, &why);
 
 	if (passed) {
 		if (!unc_kernel_told(d->platform->access, told, sizeof(told)))

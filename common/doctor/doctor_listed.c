@@ -14,6 +14,7 @@
 
 struct listed {
 	struct doctor *d;
+	struct unc_topology *topo;
 	const struct unc_table **table; /* the nearest first */
 	size_t n_tables;
 	struct unc_pmon *pmon;
@@ -39,7 +40,7 @@ static unsigned count_kind(const struct listed *l, const struct unc_pmon_record 
 	unsigned n = 0;
 
 	for (const struct unc_pmon_list *list = l->pmon->socket;
-	     list < l->pmon->socket + l->d->topo.n_sockets; list++)
+	     list < l->pmon->socket + l->topo->n_sockets; list++)
 		for (const struct unc_pmon_record *r = list->record; r < list->record + list->n;
 		     r++)
 			if (is_kind(r, kind) && n++ == 0)
@@ -134,9 +135,8 @@ static int read_listed(struct listed *l, struct unc_bus *bus, struct unc_error *
 		any |= bus->function[i].device == UNC_PMON_DEVICE;
 	if (!any)
 		return 0; /* there is nothing to tell of */
-	rc = unc_pmon_listed(l->table, l->n_tables, &l->d->topo, bus, take_note, l->d, &l->pmon,
-			     err);
-	for (int s = 0; rc == 0 && s < l->d->topo.n_sockets; s++) {
+	rc = unc_pmon_listed(l->table, l->n_tables, l->topo, bus, take_note, l->d, &l->pmon, err);
+	for (int s = 0; rc == 0 && s < l->topo->n_sockets; s++) {
 		const struct unc_pmon_list *list = &l->pmon->socket[s];
 
 		if (list->broken)
@@ -154,7 +154,7 @@ static int read_listed(struct listed *l, struct unc_bus *bus, struct unc_error *
 /* Of the CPUs of this family, the one with the nearest model: where tables name a kind alike. */
 static void put_nearest_first(struct listed *l)
 {
-	const struct unc_topology *top = &l->d->topo;
+	const struct unc_topology *top = l->topo;
 	int least = INT_MAX;
 	size_t nearest = 0;
 
@@ -172,15 +172,13 @@ static void put_nearest_first(struct listed *l)
 	l->table[nearest] = first;
 }
 
-void unc_doctor_listed(struct doctor *d)
+void unc_doctor_listed(struct doctor *d, struct unc_topology *topo)
 {
-	struct listed l = {.d = d};
+	struct listed l = {.d = d, .topo = topo};
 	struct unc_bus *bus = NULL;
 	struct unc_error err = {0};
 	int rc;
 
-	if (strcmp(d->topo.vendor, "GenuineIntel") != 0)
-		return;
 	l.table = unc_tables(&l.n_tables);
 	rc = l.table ? unc_bus_open_system(d->fs, &bus, &err) : unc_no_memory(&err);
 	if (rc == 0) {

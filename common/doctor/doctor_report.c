@@ -66,4 +66,6 @@ void unc_doctor_survey(struct doctor *d)
 			 << space;
 	}
 	s->bypassed = reached & ~plain;
+	s->rawio = s->spaces & ~s->bypassed & (1u << UNC_SPACE_MSR | 1u << UNC_SPACE_MMIO);
+	s->admin = s->spaces & ~s->bypassed & 1u << UNC_SPACE_PCI;
 }
