@@ -176,17 +176,19 @@ static const char *lockdown_signs(const struct doctor *d)
 
 static void check_lockdown(struct doctor *d)
 {
-	unc_lockdown_read(d->fs, d->lockdown);
-	if (strcmp(d->lockdown, "none") == 0)
-		unc_note(d, "lockdown", "the kernel is not locked down");
-	else if (*d->lockdown)
+	char mode[32];
+
+	unc_lockdown_read(d->fs, mode);
+	d->locked = *mode && strcmp(mode, "none") != 0;
+	if (d->locked)
 		unc_report(d, "lockdown", d->units.kernel,
 			   unc_or_kernel(d, "switch Secure Boot off, or boot without lockdown= on "
 					    "the kernel's command line"),
 			   "the kernel is locked down (%s): no MSR writes, no /dev/mem, no writes "
 			   "of PCI configuration%s",
-			   d->lockdown,
-			   d->units.kernel ? "; its own driver counts all the same" : "");
+			   mode, d->units.kernel ? "; its own driver counts all the same" : "");
+	else if (*mode)
+		unc_note(d, "lockdown", "the kernel is not locked down");
 	else
 		unc_note(d, "lockdown",
 			 "the kernel does not say (no /sys/kernel/security/lockdown)%s; what it "

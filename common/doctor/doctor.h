@@ -33,10 +33,10 @@ struct doctor {
 	struct unc_platform *platform; /* NULL: not opened yet, or could not be */
 	const struct unc_table *table; /* that of the platform */
 	struct unc_survey units;
-	char lockdown[32]; /* as unc_lockdown_read() */
-	bool writes_off;   /* the msr driver refuses writes */
-	bool writes_told;  /* it is known whether it does */
-	bool container;    /* this process is in one */
+	bool locked;      /* the kernel is locked down */
+	bool writes_off;  /* the msr driver refuses writes */
+	bool writes_told; /* it is known whether it does */
+	bool container;   /* this process is in one */
 	int failed;
 	bool stopped;
 	char remedy[800]; /* unc_or_kernel() */
@@ -54,14 +54,6 @@ void unc_doctor_survey(struct doctor *);
 struct unc_doctor_unit {
 	char text[80];
 } unc_doctor_unit(const struct doctor *, const struct unc_instance *);
-static inline bool unc_doctor_needs(const struct doctor *d, enum unc_space space)
-{
-	return d->units.spaces >> space & 1;
-}
-static inline bool unc_doctor_bypassed(const struct doctor *d, enum unc_space space)
-{
-	return d->units.bypassed >> space & 1;
-}
 
 /* ---- doctor_kernel.c: the kernel's own driver */
 

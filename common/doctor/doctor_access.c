@@ -16,43 +16,34 @@ enum {
 	TAINT_OUT_OF_SPEC = 4 /* of /proc/sys/kernel/tainted */
 };
 
-/* How many units a method serves; *passed: the first of them that a method before did not reach. */
-static unsigned count_served(const struct unc_platform *p, const char *method,
-			     const struct unc_instance **passed)
-{
-	unsigned n = 0;
-
-	*passed = NULL;
-	for (size_t i = 0; i < p->instances.n; i++) {
-		if (strcmp(unc_platform_served(p, i), method) != 0)
-			continue;
-		n++;
-		if (!*passed && *p->instances.unit[i].reason)
-			*passed = &p->instances.unit[i];
-	}
-	return n;
-}
-
-/* Which access method serves what, and why others do not. */
+/* Which access method serves what, and why others do not: each with the first unit that a method
+ * before did not reach. */
 static void check_ways(struct doctor *d)
 {
-	const struct unc_ways *ways = unc_access_ways(d->platform->access);
+	const struct unc_platform *p = d->platform;
+	const struct unc_ways *ways = unc_access_ways(p->access);
 	char text[UNC_ERROR_MAX];
 	struct unc_buf buf = UNC_BUF(text);
 
-	for (unsigned i = 1; i <= ways->n; i++) {
-		const struct unc_way *way = &ways->way[i];
-		const struct unc_instance *passed;
-		unsigned n = count_served(d->platform, way->methods->name, &passed);
+	for (const struct unc_way *way = ways->way + 1; way <= ways->way + ways->n; way++) {
+		const struct unc_instance *passed = NULL;
+		const char *name = way->methods->name;
+		unsigned n = 0;
 
+		for (size_t i = 0; i < p->instances.n; i++) {
+			if (strcmp(unc_platform_served(p, i), name) != 0)
+				continue;
+			n++;
+			if (!passed && *p->instances.unit[i].reason)
+				passed = &p->instances.unit[i];
+		}
 		if (n)
-			unc_put(&buf, "%s%s serves %u unit%s", buf.n ? "; " : "",
-				way->methods->name, n, n == 1 ? "" : "s");
+			unc_put(&buf, "%s%s serves %u unit%s", buf.n ? "; " : "", name, n,
+				n == 1 ? "" : "s");
 		if (passed)
 			unc_put(&buf, " (%s: %s)", unc_doctor_unit(d, passed).text, passed->reason);
 		if (way->absent.code)
-			unc_put(&buf, "%s%s: %s", buf.n ? "; " : "", way->methods->name,
-				way->absent.text);
+			unc_put(&buf, "%s%s: %s", buf.n ? "; " : "", name, way->absent.text);
 	}
 	if (buf.n)
 		unc_note(d, "access", "%s", text);
@@ -60,11 +51,25 @@ static void check_ways(struct doctor *d)
 
 /* ---- MSRs and memory */
 
+/* False: a note says that no register of a space is needed. */
+static bool is_needed(struct doctor *d, enum unc_space space, const char *check)
+{
+	if (!(d->units.spaces >> space & 1))
+		unc_note(d, check, "not needed on this CPU");
+	else if (d->units.bypassed >> space & 1)
+		unc_note(d, check, "not needed: see the check of access");
+	else
+		return true;
+	return false;
+}
+
 static int probe_device(const struct doctor *d, const char *path)
 {
 	int fd = unc_fs_descriptor(d->fs, O_RDWR, "%s", path);
 
-	return fd < 0 ? fd : close(fd);
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
 }
 
 /* Opens the file of each socket that has a CPU for it. False: reported. */
@@ -122,14 +127,8 @@ static void check_msr(struct doctor *d)
 {
 	char mode[32] = "";
 
-	if (!unc_doctor_needs(d, UNC_SPACE_MSR)) {
-		unc_note(d, "msr", "not needed on this CPU");
+	if (!is_needed(d, UNC_SPACE_MSR, "msr"))
 		return;
-	}
-	if (unc_doctor_bypassed(d, UNC_SPACE_MSR)) {
-		unc_note(d, "msr", "not needed: see the check of access");
-		return;
-	}
 	bool opens = probe_msrs(d), taints = unc_fs_of_hardware(d->fs) && d->units.available;
 	bool told =
 		(opens || taints) && unc_fs_text(d->fs, mode, sizeof(mode),
@@ -151,14 +150,13 @@ static void check_msr(struct doctor *d)
 
 static void check_memory(struct doctor *d)
 {
-	int rc;
+	bool needs = d->units.spaces >> UNC_SPACE_MMIO & 1;
+	int rc = needs ? probe_device(d, "/dev/mem") : UNC_ERR_NOT_FOUND;
 
-	if (!unc_doctor_needs(d, UNC_SPACE_MMIO))
-		unc_note(d, "memory", "not needed on this CPU");
-	else if ((rc = probe_device(d, "/dev/mem")) == 0)
+	if (rc == 0)
 		unc_note(d, "memory", "/dev/mem can be opened for reading and writing");
-	else if (unc_doctor_bypassed(d, UNC_SPACE_MMIO))
-		unc_note(d, "memory", "not needed: see the check of access");
+	else if (!is_needed(d, UNC_SPACE_MMIO, "memory"))
+		return;
 	else if (rc == UNC_ERR_NOT_FOUND)
 		unc_report(d, "memory", false,
 			   d->container ? "give the container the device: --device /dev/mem"
@@ -224,7 +222,7 @@ static void report_pci(struct doctor *d, struct unc_bus *bus, const struct pci_n
 			"switch the performance monitors on in the BIOS (often \"PMON devices\" or "
 			"\"unhide uncore devices\"), and run on the machine itself",
 			"none of the %u PCI functions of the monitors is visible", needs->kinds);
-	else if (needs->extended && !unc_doctor_bypassed(d, UNC_SPACE_PCI) &&
+	else if (needs->extended && d->units.admin &&
 		 bus->methods->config(bus, needs->extended, UNC_PCI_EXTENDED, &value, &why) < 0)
 		unc_report(d, "pci", false,
 			   "run as root on a kernel with PCI Express configuration (MMCONFIG)",
@@ -269,7 +267,7 @@ static void check_threads(struct doctor *d)
 {
 	const struct unc_survey *s = &d->units;
 
-	if (!unc_doctor_needs(d, UNC_SPACE_PERF) && !unc_doctor_needs(d, UNC_SPACE_PMU))
+	if (!(s->spaces & (1u << UNC_SPACE_PERF | 1u << UNC_SPACE_PMU)))
 		return;
 	unc_report(d, "kernel", s->threads && !s->thread,
 		   s->thread ? "give the program root or CAP_PERFMON, on a kernel and a machine "

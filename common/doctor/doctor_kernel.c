@@ -103,14 +103,13 @@ static bool is_refused(const struct unc_platform *p, bool *passed, struct unc_er
 static void report_rights(struct doctor *d)
 {
 	struct unc_error why = {0};
-	char remedy[600], told[UNC_ERROR_MAX];
+	char remedy[600], told[UNC_ERROR_MAX] = "";
 	int level, last;
 	const char *right = right_of(d, &level, &last);
 	bool passed = false, refused = is_refused(d->platform, &passed, &why);
 
 	if (passed) {
-		if (!unc_kernel_told(d->platform->access, told, sizeof(told)))
-			told[0] = '\0';
+		unc_kernel_told(d->platform->access, told, sizeof(told));
 		unc_note(d, "kernel rights",
 			 "you may not open the kernel's events (paranoid %d); the broker of this "
 			 "site allows %s: used",
@@ -141,19 +140,19 @@ void unc_doctor_kernel(struct doctor *d)
 
 	if (!d->table->n_kernel || (simulated && !s->kernel))
 		return;
-	if (!s->kernel && !count_pmus(d)) {
+	bool there = s->kernel || count_pmus(d), chosen = unc_kernel_chosen(d->platform->access);
+
+	if (!there)
 		unc_note(d, "kernel driver", "%s: registers are used for all",
 			 unc_fs_exists(d->fs, "/sys/module/intel_uncore")
 				 ? "it is loaded (intel_uncore), and has nothing of this CPU: the "
 				   "kernel is too old for it, or runs in a virtual machine"
 				 : "it is not there (modprobe intel_uncore)");
-		return;
-	}
-	if (!unc_kernel_chosen(d->platform->access)) {
+	else if (!chosen)
 		unc_note(d, "kernel driver",
 			 "it is there; access method kernel is not among those that were chosen");
+	if (!there || !chosen)
 		return;
-	}
 	unc_note(d, "kernel driver",
 		 "it counts on %u of %u units; events that it does not carry need registers, "
 		 "which can be used on %u of these units",

@@ -33,21 +33,6 @@ static bool is_kind(const struct unc_pmon_record *a, const struct unc_pmon_recor
 	return a->type == b->type && a->access == b->access;
 }
 
-/* How many records of a kind there are on all sockets. *first: the first of them. */
-static unsigned count_kind(const struct listed *l, const struct unc_pmon_record *kind,
-			   const struct unc_pmon_record **first)
-{
-	unsigned n = 0;
-
-	for (const struct unc_pmon_list *list = l->pmon->socket;
-	     list < l->pmon->socket + l->topo->n_sockets; list++)
-		for (const struct unc_pmon_record *r = list->record; r < list->record + list->n;
-		     r++)
-			if (is_kind(r, kind) && n++ == 0)
-				*first = r;
-	return n;
-}
-
 /* Where unit controls of a kind are on a socket: "0x2000 to 0x23f0 by 0x10, 0x2500"; PCI functions:
  * "0c.0, 0d.0 offset 0x438". */
 static void put_places(struct unc_buf *text, const struct unc_pmon_list *list,
@@ -82,6 +67,7 @@ static void put_places(struct unc_buf *text, const struct unc_pmon_list *list,
 		unc_put(text, " to 0x%" PRIx64 " by 0x%" PRIx64, last, step);
 }
 
+/* A kind of all sockets, with its places on the first that has it. */
 static void report_kind(struct listed *l, const struct unc_pmon_list *list,
 			const struct unc_pmon_record *kind)
 {
@@ -92,11 +78,16 @@ static void report_kind(struct listed *l, const struct unc_pmon_list *list,
 	char buf[900];
 	struct unc_buf text = UNC_BUF(buf);
 	const struct unc_pmon_record *first = NULL;
-	unsigned n = count_kind(l, kind, &first);
+	unsigned n = 0;
 	bool known;
 
+	for (const struct unc_pmon_list *all = l->pmon->socket;
+	     all < l->pmon->socket + l->topo->n_sockets; all++)
+		for (const struct unc_pmon_record *r = all->record; r < all->record + all->n; r++)
+			if (is_kind(r, kind) && n++ == 0)
+				first = r;
 	if (first != kind)
-		return;
+		return; /* the kind was told with that record */
 	l->kinds++;
 	for (size_t i = 0; i < l->n_tables; i++)
 		l->knows[i] += unc_pmon_type(l->table[i], (unsigned)number, kind, &known) >= 0;
@@ -110,11 +101,20 @@ static void report_kind(struct listed *l, const struct unc_pmon_list *list,
 	unc_note(l->d, "discovery", "%s%s", buf, text.n >= sizeof(buf) ? "..." : "");
 }
 
-/* The table that has the most of the types; of several the nearest by model, or the first. */
-static void report_nearest(struct listed *l)
+/* All kinds, and the table that has the most of them; of several the nearest by model, or the first. */
+static void report_kinds(struct listed *l)
 {
 	size_t best = 0;
 
+	for (int s = 0; s < l->topo->n_sockets; s++) {
+		const struct unc_pmon_list *list = &l->pmon->socket[s];
+
+		if (list->broken)
+			unc_report(l->d, "discovery", false, "run it as root; else report it",
+				   "not all discovery tables of socket %d can be read", s);
+		for (size_t i = 0; i < list->n; i++)
+			report_kind(l, list, &list->record[i]);
+	}
 	for (size_t i = 0; i < l->n_tables; i++)
 		best = l->knows[i] > l->knows[best] ? i : best;
 	if (l->kinds)
@@ -125,30 +125,18 @@ static void report_nearest(struct listed *l)
 			l->kinds);
 }
 
-static int read_listed(struct listed *l, struct unc_bus *bus, struct unc_error *err)
+/* Whether the machine has a function with discovery tables. Of all others nothing is read. */
+static bool may_list(struct unc_bus *bus)
 {
-	int rc = bus->methods->scan(bus, err);
-	bool any = false;
+	struct unc_error err = {0};
+	size_t i = 0;
 
+	if (bus->methods->scan(bus, &err) < 0)
+		return false;
 	bus->closed = true;
-	for (size_t i = 0; rc == 0 && i < bus->n_functions; i++)
-		any |= bus->function[i].device == UNC_PMON_DEVICE;
-	if (!any)
-		return 0; /* there is nothing to tell of */
-	rc = unc_pmon_listed(l->table, l->n_tables, l->topo, bus, take_note, l->d, &l->pmon, err);
-	for (int s = 0; rc == 0 && s < l->topo->n_sockets; s++) {
-		const struct unc_pmon_list *list = &l->pmon->socket[s];
-
-		if (list->broken)
-			unc_report(l->d, "discovery", false, "run it as root; else report it",
-				   "not all discovery tables of socket %d can be read", s);
-		for (size_t i = 0; i < list->n; i++)
-			report_kind(l, list, &list->record[i]);
-	}
-	if (rc == 0)
-		report_nearest(l);
-	unc_pmon_free(l->pmon);
-	return rc;
+	while (i < bus->n_functions && bus->function[i].device != UNC_PMON_DEVICE)
+		i++;
+	return i < bus->n_functions;
 }
 
 /* Of the CPUs of this family, the one with the nearest model: where tables name a kind alike. */
@@ -181,12 +169,16 @@ void unc_doctor_listed(struct doctor *d, struct unc_topology *topo)
 
 	l.table = unc_tables(&l.n_tables);
 	rc = l.table ? unc_bus_open_system(d->fs, &bus, &err) : unc_no_memory(&err);
-	if (rc == 0) {
+	if (rc == 0 && may_list(bus)) {
 		put_nearest_first(&l);
-		rc = read_listed(&l, bus, &err);
-		bus->methods->close(bus);
+		rc = unc_pmon_listed(l.table, l.n_tables, topo, bus, take_note, d, &l.pmon, &err);
+		if (rc == 0)
+			report_kinds(&l);
+		unc_pmon_free(l.pmon);
 	}
 	if (rc < 0)
 		unc_report(d, "discovery", false, "run it as root", "%s", err.text);
+	if (bus)
+		bus->methods->close(bus);
 	free(l.table);
 }

@@ -19,40 +19,13 @@ enum { STAND_STILL_MS = 20 };
 
 /* ------------------------------------------------------------------- missing units */
 
-struct kind {
-	const struct unc_instance *missing; /* the first unit that is */
-	unsigned n, available;
-};
-
-/* The units of the next type, from *i on. */
-static struct kind take_kind(const struct unc_instances *all, size_t *i)
+/* Whether a type may not lack a unit, where some of the type are `available`. One socket has no
+ * links. Units that portable metrics need must not all be missing; the check "kernel" judges those
+ * of cores. */
+static bool is_missed(const struct doctor *d, const struct unc_instance *missing, bool available)
 {
-	const uint16_t type = all->unit[*i].type;
-	struct kind kind = {0};
-
-	for (; *i < all->n && all->unit[*i].type == type; (*i)++) {
-		kind.n++;
-		kind.available += all->unit[*i].available;
-		if (!all->unit[*i].available && !kind.missing)
-			kind.missing = &all->unit[*i];
-	}
-	return kind;
-}
-
-/* "; 7 of 8 imc units: imc3 of socket 0: REASON" */
-static void add_kind(const struct doctor *d, const struct kind *kind, struct unc_buf *text)
-{
-	unc_put(text, "; %u of %u %s units: %s: %s", kind->available, kind->n,
-		unc_type_name(d->table, kind->missing->type),
-		unc_doctor_unit(d, kind->missing).text, kind->missing->reason);
-}
-
-/* Whether a type may not lack some of its units, or all. One socket has no links. Units that
- * portable metrics need must not all be missing; the check "kernel" judges those of cores. */
-static bool is_missed(const struct doctor *d, const struct kind *kind)
-{
-	const char *name = unc_type_name(d->table, kind->missing->type), *need;
-	bool links = false, wanted = kind->available;
+	const char *name = unc_type_name(d->table, missing->type), *need;
+	bool links = false, wanted = available;
 	const struct unc_metric *m;
 	size_t n = strlen(name);
 
@@ -62,35 +35,45 @@ static bool is_missed(const struct doctor *d, const struct kind *kind)
 			    need[n] != '.')
 				continue;
 			links |= strncmp(m->name, "link_", 5) == 0;
-			wanted |=
-				!m->available && !unc_space_of_thread(kind->missing->part[0].space);
+			wanted |= !m->available && !unc_space_of_thread(missing->part[0].space);
 		}
 	return wanted && !(links && d->platform->topology.n_sockets == 1);
 }
 
-/* A type that lacks some of its units gives wrong sums; one that lacks all gives none. */
+/* A type that lacks some of its units gives wrong sums; one that lacks all gives none. Of the latter
+ * the first that is missed is shown, with "; 0 of 8 imc units: imc3 of socket 0: REASON". */
 void unc_doctor_units(struct doctor *d)
 {
 	const struct unc_instances *all = &d->platform->instances;
 	char some[UNC_ERROR_MAX], first[UNC_ERROR_MAX - 100], others[40];
 	struct unc_buf partial = UNC_BUF(some), absent = UNC_BUF(first), more = UNC_BUF(others);
-	struct kind shown = {0}; /* of those that lack all: the first that is missed */
 	bool ok = true, missed = false;
 	unsigned none = 0;
 
-	for (size_t i = 0; i < all->n;) {
-		struct kind kind = take_kind(all, &i);
-		bool fault = kind.missing && is_missed(d, &kind);
+	for (size_t i = 0, next; i < all->n; i = next) {
+		const struct unc_instance *missing = NULL;
+		unsigned available = 0;
+
+		for (next = i; next < all->n && all->unit[next].type == all->unit[i].type; next++) {
+			available += all->unit[next].available;
+			if (!all->unit[next].available && !missing)
+				missing = &all->unit[next];
+		}
+		if (!missing)
+			continue;
+		bool fault = is_missed(d, missing, available);
 
 		ok &= !fault;
-		if (kind.missing && kind.available)
-			add_kind(d, &kind, &partial);
-		else if (kind.missing && (none++ == 0 || (fault && !missed)))
-			shown = kind;
-		missed |= fault && !kind.available;
+		none += !available;
+		if (!available && none > 1 && (!fault || missed))
+			continue;
+		missed |= fault && !available;
+		if (!available)
+			absent = UNC_BUF(first);
+		unc_put(available ? &partial : &absent, "; %u of %zu %s units: %s: %s", available,
+			next - i, unc_type_name(d->table, missing->type),
+			unc_doctor_unit(d, missing).text, missing->reason);
 	}
-	if (shown.missing)
-		add_kind(d, &shown, &absent);
 	if (none > 1)
 		unc_put(&more, "; none of %u more type%s", none - 1, none == 2 ? "" : "s");
 	unc_report(d, "units", d->units.available > 0 && ok,
@@ -187,15 +170,9 @@ static void report_taken(struct doctor *d, const struct looks *looks)
 	const struct unc_instances *all = &d->platform->instances;
 	const struct unc_instance *first = NULL;
 	unsigned used = 0, units = 0, full = 0, left = 0;
-	char others[64] = "", orphaned[100] = "";
+	char text[160];
+	struct unc_buf more = UNC_BUF(text);
 
-	for (size_t i = 0; i < looks->found.n; i++)
-		left += looks->found.row[i].owner == UNC_OWNER_ORPHANED;
-	if (left)
-		snprintf(orphaned, sizeof(orphaned),
-			 "; %u of those in use %s programmed by nobody who lives: run uncore "
-			 "release",
-			 left, left == 1 ? "is" : "are");
 	for (size_t i = 0; i < all->n; i++) {
 		unsigned n = looks->unit[i].programmable;
 
@@ -204,23 +181,29 @@ static void report_taken(struct doctor *d, const struct looks *looks)
 		if (n && n == d->table->type[all->unit[i].type].n_counters && full++ == 0)
 			first = &all->unit[i];
 	}
+	for (size_t i = 0; i < looks->found.n; i++)
+		left += looks->found.row[i].owner == UNC_OWNER_ORPHANED;
 	if (full > 1)
-		snprintf(others, sizeof(others), ", as are those of %u more unit%s", full - 1,
-			 full == 2 ? "" : "s");
+		unc_put(&more, ", as are those of %u more unit%s", full - 1, full == 2 ? "" : "s");
+	if (left)
+		unc_put(&more,
+			"; %u of those in use %s programmed by nobody who lives: run uncore "
+			"release",
+			left, left == 1 ? "is" : "are");
 	if (first)
 		unc_report(d, "counters", false,
 			   "end what counts there (perf, PCM, LIKWID, another program of this "
 			   "library), or events of these units cannot be counted",
-			   "all %u counters of %s are in use%s%s",
+			   "all %u counters of %s are in use%s",
 			   d->table->type[first->type].n_counters, unc_doctor_unit(d, first).text,
-			   others, orphaned);
+			   text);
 	else if (used)
 		unc_note(d, "counters",
 			 "%u programmable counters of %u units are in use; each unit has free "
 			 "ones%s",
-			 used, units, orphaned);
+			 used, units, text);
 	else
-		unc_note(d, "counters", "no programmable counter is in use%s", orphaned);
+		unc_note(d, "counters", "no programmable counter is in use%s", text);
 }
 
 /* Whether one sentence tells of both: fixed counters of a type, or the same event of an owner. */
@@ -364,23 +347,19 @@ static int rewrite(struct doctor *d, const struct unc_instance *u, uint16_t reg,
 static void report_refused(struct doctor *d, uint8_t space, const char *check,
 			   const struct unc_error *err)
 {
-	bool module = space == UNC_SPACE_MSR && !d->writes_told;
+	const char *module = "where PCI functions or memory take writes it is the msr module that "
+			     "refuses them: echo on >/sys/module/msr/parameters/allow_writes, or "
+			     "boot with msr.allow_writes=on; else ";
+	const char *remedy = "the machine does not take writes there: a firmware or a hypervisor "
+			     "that protects its registers";
 
 	/* Opened for writing, and not permitted all the same: no right of a user changes that. */
-	unc_report(d, check, false,
-		   err->code == UNC_ERR_PERMISSION
-			   ? unc_or_kernel(
-				     d,
-				     "%sthe kernel is locked down: switch Secure Boot off, or "
-				     "boot without lockdown= on the kernel's command line",
-				     module ? "where PCI functions or memory take writes it is the "
-					      "msr module that refuses them: echo on "
-					      ">/sys/module/msr/parameters/allow_writes, or boot "
-					      "with msr.allow_writes=on; else "
-					    : "")
-			   : "the machine does not take writes there: a firmware or a hypervisor "
-			     "that protects its registers",
-		   "%s", err->text);
+	if (err->code == UNC_ERR_PERMISSION)
+		remedy = unc_or_kernel(d,
+				       "%sthe kernel is locked down: switch Secure Boot off, or "
+				       "boot without lockdown= on the kernel's command line",
+				       space == UNC_SPACE_MSR && !d->writes_told ? module : "");
+	unc_report(d, check, false, remedy, "%s", err->text);
 }
 
 /* One control on each socket that has an idle unit in the space. That the files of all units may be
@@ -419,19 +398,18 @@ static void try_write(struct doctor *d, const struct looks *looks, uint8_t space
 
 void unc_doctor_counters(struct doctor *d)
 {
-	bool locked = *d->lockdown && strcmp(d->lockdown, "none") != 0;
 	struct looks looks = {0};
 
-	if (d->platform->access && look_around(d, &looks)) {
+	if (look_around(d, &looks)) {
 		report_taken(d, &looks);
 		for (int fixed = 0; fixed < 2; fixed++)
 			for (size_t i = 0; i < looks.found.n; i++)
 				if (looks.use[i].fixed == fixed)
 					report_use(d, &looks, i);
 		report_frozen(d, &looks);
-		if (!locked && !d->writes_off)
+		if (!d->locked && !d->writes_off)
 			try_write(d, &looks, UNC_SPACE_MSR, "msr write");
-		if (!locked) {
+		if (!d->locked) {
 			try_write(d, &looks, UNC_SPACE_PCI, "pci write");
 			try_write(d, &looks, UNC_SPACE_MMIO, "memory write");
 		}
