@@ -33,38 +33,41 @@ static bool is_kind(const struct unc_pmon_record *a, const struct unc_pmon_recor
 	return a->type == b->type && a->access == b->access;
 }
 
+/* The next record of the kind on its socket; `end`: there is none. */
+static const struct unc_pmon_record *next_alike(const struct unc_pmon_record *r,
+						const struct unc_pmon_record *end)
+{
+	const struct unc_pmon_record *next = r + 1;
+
+	while (next < end && !is_kind(next, r))
+		next++;
+	return next;
+}
+
 /* Where unit controls of a kind are on a socket: "0x2000 to 0x23f0 by 0x10, 0x2500"; PCI functions:
  * "0c.0, 0d.0 offset 0x438". */
-static void put_places(struct unc_buf *text, const struct unc_pmon_list *list,
-		       const struct unc_pmon_record *kind)
+static void put_places(struct unc_buf *text, const struct unc_pmon_record *kind,
+		       const struct unc_pmon_record *end)
 {
-	const struct unc_pmon_record *end = list->record + list->n;
-	const bool pci = kind->access == UNC_PMON_PCI;
-	uint64_t last = 0, step = 0;
-	unsigned run = 0;
+	const struct unc_pmon_record *first = kind, *last;
 
-	for (const struct unc_pmon_record *r = kind; r < end; r++) {
-		if (!is_kind(r, kind))
-			continue;
-		if (pci) {
-			unc_put_word(text, unc_pci_name(r->address & ~(1ull << 31)).text);
-			continue;
-		}
-		if (run == 1 || (run && r->address - last == step)) {
-			step = r->address - last;
-			run++;
-		} else {
-			if (run > 1)
-				unc_put(text, " to 0x%" PRIx64 " by 0x%" PRIx64, last, step);
-			unc_put(text, "%s0x%" PRIx64, run ? ", " : "", r->address);
-			run = 1;
-		}
-		last = r->address;
-	}
-	if (pci)
+	if (kind->access == UNC_PMON_PCI) {
+		for (; first < end; first = next_alike(first, end))
+			unc_put_word(text, unc_pci_name(first->address & ~(1ull << 31)).text);
 		unc_put(text, " offset 0x%x", UNC_PCI_OFFSET(kind->address));
-	else if (run > 1)
-		unc_put(text, " to 0x%" PRIx64 " by 0x%" PRIx64, last, step);
+		return;
+	}
+	for (; first < end; first = next_alike(last, end)) {
+		const struct unc_pmon_record *next = next_alike(first, end);
+		uint64_t step = next < end ? next->address - first->address : 0;
+
+		for (last = first; next < end && next->address - last->address == step;
+		     next = next_alike(last, end))
+			last = next;
+		unc_put(text, "%s0x%" PRIx64, first == kind ? "" : ", ", first->address);
+		if (last != first)
+			unc_put(text, " to 0x%" PRIx64 " by 0x%" PRIx64, last->address, step);
+	}
 }
 
 /* A kind of all sockets, with its places on the first that has it. */
@@ -97,7 +100,7 @@ static void report_kind(struct listed *l, const struct unc_pmon_list *list,
 		number, unc_type_name(table, type), unc_tbl_str(table, table->name), n,
 		n == 1 ? "" : "s", access[kind->access], kind->n_controls, kind->width, kind->ctl,
 		kind->ctr, (int)(list - l->pmon->socket));
-	put_places(&text, list, kind);
+	put_places(&text, kind, list->record + list->n);
 	unc_note(l->d, "discovery", "%s%s", buf, text.n >= sizeof(buf) ? "..." : "");
 }
 

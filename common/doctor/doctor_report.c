@@ -27,23 +27,6 @@ struct unc_doctor_unit unc_doctor_unit(const struct doctor *d, const struct unc_
 	return unit;
 }
 
-static void count_unit(struct unc_survey *s, const struct unc_instance *u, bool kernel)
-{
-	s->available += u->available;
-	if (unc_space_of_thread(u->part[0].space)) {
-		s->threads++;
-		s->threads_available += u->available;
-		if (!u->available && !s->thread)
-			s->thread = u;
-		return;
-	}
-	s->n++;
-	s->kernel += kernel;
-	s->both += kernel && u->direct;
-	s->told += u->by_driver;
-	s->unknown += u->unknown;
-}
-
 void unc_doctor_survey(struct doctor *d)
 {
 	const struct unc_platform *p = d->platform;
@@ -58,12 +41,23 @@ void unc_doctor_survey(struct doctor *d)
 	for (size_t i = 0; i < p->instances.n; i++) {
 		const struct unc_instance *u = &p->instances.unit[i];
 		uint8_t space = u->part[0].space;
+		bool kernel = p->kernel && p->kernel[i].pmus;
 
-		count_unit(s, u, p->kernel && p->kernel[i].pmus);
-		/* The method of a space has its name. */
+		s->available += u->available;
 		reached |= (uint32_t)u->available << space;
-		plain |= (uint32_t)!strcmp(unc_platform_served(p, i), unc_space_name(space))
-			 << space;
+		if (strcmp(unc_platform_served(p, i), unc_space_name(space)) == 0)
+			plain |= 1u << space; /* the method of a space has its name */
+		if (unc_space_of_thread(space)) {
+			s->threads++;
+			s->threads_available += u->available;
+			s->thread = u->available || s->thread ? s->thread : u;
+			continue;
+		}
+		s->n++;
+		s->kernel += kernel;
+		s->both += kernel && u->direct;
+		s->told += u->by_driver;
+		s->unknown += u->unknown;
 	}
 	s->bypassed = reached & ~plain;
 	s->rawio = s->spaces & ~s->bypassed & (1u << UNC_SPACE_MSR | 1u << UNC_SPACE_MMIO);
