@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Groups of the kernel's events: how they are opened and read. A group is opened stopped and started
- * at its end, so that the kernel programs the unit once.
- */
+/* Groups of the kernel's events: how they are opened and read. */
 #include "access/kernel_group.h"
 
 #include <errno.h>
@@ -74,42 +71,6 @@ static int fail_open(const struct unc_kernel_group *group, size_t i, int errno_v
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "perf_event_open on cpu %u: %s",
 				group->place.cpu, strerror(errno_value));
 	}
-}
-
-static void close_events(const struct unc_kernel_group *group, size_t n)
-{
-	struct unc_machine *machine = group->machine;
-
-	while (n-- > 0) /* the leader last: what follows one that is gone is no group */
-		machine->events->close(machine, group->fd[n]);
-}
-
-static int open_events(struct unc_kernel_group *group, bool pinned, struct unc_error *err)
-{
-	struct unc_machine *machine = group->machine;
-	const struct unc_machine_events *events = machine->events;
-
-	for (size_t i = 0; i < group->n;) {
-		struct perf_event_attr attr =
-			unc_events_attr(group->place.type, &group->event[i], i == 0, pinned);
-		int fd = events->open(machine, &attr, (int)group->place.cpu, i ? group->fd[0] : -1);
-		int error = errno;
-
-		if (fd < 0 && error == EMFILE && unc_fs_raise_limit())
-			continue;
-		if (fd < 0) {
-			close_events(group, i);
-			return fail_open(group, i, error, err);
-		}
-		group->fd[i++] = fd;
-	}
-	if (events->enable(machine, group->fd[0]) < 0) {
-		int rc = fail_open(group, 0, errno, err);
-
-		close_events(group, group->n);
-		return rc;
-	}
-	return 0;
 }
 
 /* 0, or errno. Nothing to be read: a pinned group that has no counters. Where a CPU goes offline, and has
@@ -229,7 +190,7 @@ static int take_passed(struct unc_kernel_group *group, struct unc_broker *broker
 		memset(group->last, 0, group->n * sizeof(*group->last));
 		error = runs(group);
 		if (error)
-			close_events(group, group->n);
+			unc_events_close(group->machine, group->fd, group->n);
 	}
 	if (error)
 		unc_broker_close(broker, group->call, &group->place, group->event, group->n);
@@ -242,16 +203,18 @@ static int take_passed(struct unc_kernel_group *group, struct unc_broker *broker
 /* Pinned, or where others leave too few counters, not. */
 static int start_group(struct unc_kernel_group *group, struct unc_error *err)
 {
-	int rc, error = EBUSY;
+	int error = EBUSY;
+	size_t refused;
 
 	for (int pinned = 1; pinned >= 0 && error == EBUSY; pinned--) {
-		rc = open_events(group, pinned, err);
-		if (rc < 0)
-			return rc;
+		error = unc_events_open(group->machine, &group->place, group->event, group->n,
+					pinned, group->fd, &refused);
+		if (error)
+			return fail_open(group, refused, error, err);
 		group->lost = false;
 		error = unc_kernel_group_read(group);
 		if (error)
-			close_events(group, group->n);
+			unc_events_close(group->machine, group->fd, group->n);
 	}
 	if (error)
 		return unc_fail(err, UNC_ERR_IO,
@@ -356,7 +319,7 @@ int unc_kernel_group_open(struct unc_machine *machine, struct unc_broker *broker
 
 void unc_kernel_group_close(struct unc_kernel_group *group, struct unc_broker *broker)
 {
-	close_events(group, group->n);
+	unc_events_close(group->machine, group->fd, group->n);
 	if (broker)
 		unc_broker_close(broker, group->call, &group->place, group->event, group->n);
 	free_group(group);

@@ -98,7 +98,7 @@ struct connection {
 };
 
 struct broker {
-	struct unc_machine machine; /* its files alone */
+	struct unc_machine machine; /* its files and the kernel's events alone */
 	struct unc_table table;
 	struct unc_topology topology;
 	struct policy policy;

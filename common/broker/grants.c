@@ -48,7 +48,7 @@ static bool may_have(uid_t uid, size_t mine, size_t all, size_t most)
 
 /* ---- opening */
 
-static int fail_open(struct broker *b, const struct unc_wire_set *set, uint16_t type, uint32_t i,
+static int fail_open(struct broker *b, const struct unc_wire_set *set, uint16_t type, size_t i,
 		     int error, struct unc_error *err)
 {
 	switch (error) {
@@ -74,37 +74,6 @@ static int fail_open(struct broker *b, const struct unc_wire_set *set, uint16_t 
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "perf_event_open on cpu %u: %s", set->cpu,
 				strerror(error));
 	}
-}
-
-static void close_events(struct grant *g, uint32_t n)
-{
-	while (n > 0) /* the leader last */
-		close(g->fd[--n]);
-}
-
-/* Opened while the leader is disabled, and enabled once. */
-static int open_events(struct broker *b, struct grant *g, uint32_t pmu, uint16_t type,
-		       struct unc_error *err)
-{
-	const struct unc_machine_events *events = &unc_events_system;
-
-	for (uint32_t i = 0; i < g->set.n; i++) {
-		struct perf_event_attr attr = unc_events_attr(pmu, &g->set.event[i], i == 0, false);
-
-		g->fd[i] = events->open(&b->machine, &attr, (int)g->set.cpu, i ? g->fd[0] : -1);
-		if (g->fd[i] < 0) {
-			int error = errno;
-
-			close_events(g, i);
-			return fail_open(b, &g->set, type, i, error, err);
-		}
-	}
-	if (events->enable(&b->machine, g->fd[0]) == 0)
-		return 0;
-	int error = errno;
-
-	close_events(g, g->set.n);
-	return fail_open(b, &g->set, type, 0, error, err);
 }
 
 /* The number of a PMU, if the CPU is one of its mask. */
@@ -154,7 +123,7 @@ static void retire(struct broker *b, struct grant *g)
 	if (g->retired)
 		return;
 	ioctl(g->fd[0], PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
-	close_events(g, g->set.n);
+	unc_events_close(&b->machine, g->fd, g->set.n);
 	b->kept -= g->set.n;
 	g->retired = true;
 }
@@ -269,15 +238,18 @@ static int new_grant(struct broker *b, struct grant *g, const struct connection 
 		     const struct unc_wire_set *set, uint32_t pmu, uint16_t type,
 		     struct unc_error *err)
 {
+	const struct unc_kernel_place place = {.type = pmu, .cpu = set->cpu};
 	struct user *u = grants_user(b, c->uid);
 	int rc = check_limits(b, c, u, set, type, err);
+	size_t refused;
 
 	if (rc < 0)
 		return rc;
 	u->tokens -= set->n; /* whatever comes of it */
 	*g = (struct grant){.uid = c->uid, .pid = c->pid, .opened = b->clock, .set = *set};
-	if ((rc = open_events(b, g, pmu, type, err)) < 0)
-		return rc;
+	rc = unc_events_open(&b->machine, &place, set->event, set->n, false, g->fd, &refused);
+	if (rc)
+		return fail_open(b, set, type, refused, rc, err);
 	g->used = true;
 	b->n_grants += (size_t)(g - b->grant) == b->n_grants;
 	u->descriptors += set->n;

@@ -156,6 +156,7 @@ static int begin(struct broker *b, const char *policy, struct unc_error *err)
 	for (unsigned i = 0; i < MAX_CONNECTIONS; i++)
 		b->connection[i].fd = -1;
 	b->policy_path = policy;
+	b->machine.events = &unc_events_system;
 	clock_gettime(CLOCK_REALTIME, &t);
 	b->since = t.tv_sec;
 	b->clock = now();

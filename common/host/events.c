@@ -110,6 +110,41 @@ struct perf_event_attr unc_events_attr(uint32_t type, const struct unc_kernel_ev
 	};
 }
 
+void unc_events_close(struct unc_machine *machine, const int *fd, size_t n)
+{
+	while (n-- > 0) /* the leader last: what follows one that is gone is no group */
+		machine->events->close(machine, fd[n]);
+}
+
+int unc_events_open(struct unc_machine *machine, const struct unc_kernel_place *place,
+		    const struct unc_kernel_event *event, size_t n, bool pinned, int *fd,
+		    size_t *refused)
+{
+	const struct unc_machine_events *events = machine->events;
+	int error;
+
+	for (size_t i = 0; i < n;) {
+		struct perf_event_attr attr =
+			unc_events_attr(place->type, &event[i], i == 0, pinned);
+
+		fd[i] = events->open(machine, &attr, (int)place->cpu, i ? fd[0] : -1);
+		error = errno;
+		if (fd[i] >= 0) {
+			i++;
+		} else if (error != EMFILE || !unc_fs_raise_limit()) {
+			unc_events_close(machine, fd, i);
+			*refused = i;
+			return error;
+		}
+	}
+	if (events->enable(machine, fd[0]) == 0)
+		return 0;
+	error = errno;
+	unc_events_close(machine, fd, n);
+	*refused = 0;
+	return error;
+}
+
 /* The right to count is one of a PMU on a CPU, whatever the event. */
 static uint64_t asked_for(const struct perf_event_attr *attr, int cpu)
 {

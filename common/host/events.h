@@ -32,6 +32,13 @@ bool unc_events_type(uint32_t type);
 struct perf_event_attr unc_events_attr(uint32_t type, const struct unc_kernel_event *, bool leads,
 				       bool pinned);
 
+/* Opens n events as one group, stopped, and starts it: the kernel programs the unit once. fd[0]
+ * leads. 0, or an errno value with nothing open; *refused: the event that the kernel refused. */
+int unc_events_open(struct unc_machine *, const struct unc_kernel_place *,
+		    const struct unc_kernel_event *, size_t n, bool pinned, int *fd,
+		    size_t *refused);
+void unc_events_close(struct unc_machine *, const int *fd, size_t n);
+
 /* The bits of config, config1 and config2 that a PMU's `format` names: the kernel drops others
  * without a word. 0, or errno. */
 int unc_events_format(const struct unc_fs *, const char *pmu, struct unc_kernel_event *bits);

@@ -210,6 +210,7 @@ static void begin(void)
 	for (unsigned pmu = 0; pmu < sizeof(pmus) / sizeof(pmus[0]); pmu++)
 		make_pmu(pmu);
 	snprintf(policy_path, sizeof(policy_path), "%s/policy", root);
+	broker.machine.events = &unc_events_system;
 	HOLDS(unc_fs_open(root, &broker.machine.fs, NULL) == 0);
 	while (unc_table_built(i, &broker.table) &&
 	       strcmp(unc_tbl_str(&broker.table, broker.table.name), name) != 0)
