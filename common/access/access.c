@@ -244,13 +244,11 @@ static int fence(struct unc_access *access, struct known *known, const char *nam
 
 /* ---- the gate */
 
-/* The register of this place and width; *place is any of the place. NULL: there is none. */
-static struct known *find_register(struct unc_access *access, const struct unc_reg *reg,
-				   const struct known **place)
+/* The register of this place and width. NULL: there is none. */
+static struct known *find_register(struct unc_access *access, const struct unc_reg *reg)
 {
 	struct known *known = find_place(access, reg);
 
-	*place = known;
 	for (; known && known < access->known + access->n && compare_place(&known->reg, reg) == 0;
 	     known++)
 		if (known->reg.width == reg->width)
@@ -270,8 +268,8 @@ static bool permits(const struct unc_access *access, const struct known *known,
 
 static int check(struct unc_access *access, struct unc_reg_op *op, struct unc_error *err)
 {
-	const struct known *place;
-	struct known *known = find_register(access, &op->reg, &place);
+	struct known *known = find_register(access, &op->reg);
+	const struct known *place = known ? known : find_place(access, &op->reg);
 	char reg[80];
 	int rc;
 
@@ -303,8 +301,7 @@ static int prepare_one(struct unc_access *access, struct unc_reg_op *op, bool tr
 		       struct unc_error *err)
 {
 	const struct unc_way *way = &access->ways.way[op->reg.way];
-	const struct known *place;
-	struct known *known = find_register(access, &op->reg, &place);
+	struct known *known = find_register(access, &op->reg);
 	int rc;
 
 	unc_op_done(op, 0);
@@ -345,12 +342,9 @@ int unc_access_prepare(struct unc_access *access, struct unc_reg_op *ops, size_t
 /* They could be read: to prepare them once more is to find their files. */
 static void note_tried(struct unc_access *access, const struct unc_reg_op *ops, size_t n)
 {
-	const struct known *place;
-
 	pthread_mutex_lock(&access->lock);
 	for (size_t i = 0; i < n; i++)
-		find_register(access, &ops[i].reg, &place)->tried |=
-			(uint16_t)(1u << ops[i].reg.way);
+		find_register(access, &ops[i].reg)->tried |= (uint16_t)(1u << ops[i].reg.way);
 	pthread_mutex_unlock(&access->lock);
 }
 
@@ -369,24 +363,28 @@ int unc_access_read(struct unc_access *access, struct unc_reg_op *ops, size_t n,
 	return rc;
 }
 
-int unc_access_serves(struct unc_access *access, unsigned way, const struct unc_allowed *regs,
+int unc_access_serves(struct unc_access *access, unsigned number, const struct unc_allowed *regs,
 		      size_t n, struct unc_error *err)
 {
-	const struct unc_access_methods *methods = access->ways.way[way].methods;
+	const struct unc_way *way = &access->ways.way[number];
 	int rc = 0;
 
 	pthread_mutex_lock(&access->lock);
 	if (!access->sorted)
 		sort_known(access);
-	for (size_t i = 0; methods->serves && i < n && rc == 0; i++) {
+	for (size_t i = 0; way->methods->serves && i < n && rc == 0; i++) {
 		struct unc_reg_op op = {.reg = regs[i].reg,
 					.kind = regs[i].readable ? UNC_OP_READ : UNC_OP_WRITE};
 
-		op.reg.way = (uint8_t)way;
+		op.reg.way = (uint8_t)number;
 		rc = check(access, &op, err);
 	}
 	pthread_mutex_unlock(&access->lock);
-	return rc < 0 ? rc : unc_ways_serves(&access->ways, way, regs, n, err);
+	if (rc == 0 && way->absent.code)
+		rc = unc_fail(err, way->absent.code, "%s", way->absent.text);
+	return rc == 0 && way->methods->serves && n
+		       ? way->methods->serves(way->backend, regs, n, err)
+		       : rc;
 }
 
 int unc_access_run(struct unc_access *access, struct unc_reg_op *ops, size_t n)

@@ -58,11 +58,6 @@ struct unc_access_methods {
 	void (*close)(struct unc_backend *);
 };
 
-/* Makes the back end of a method, and closes it. UNC_ERR_MEMORY. */
-int unc_backend_new(const struct unc_access_methods *, struct unc_machine *,
-		    struct unc_backend **out, struct unc_error *err);
-void unc_backend_free(const struct unc_access_methods *, struct unc_backend *);
-
 extern const struct unc_access_methods unc_access_kernel, unc_access_broker, unc_access_msr,
 	unc_access_msr_safe, unc_access_pci, unc_access_mmio, unc_access_pmu, unc_access_perf;
 /* Those of hardware, in the order in which they are tried; NULL ends the list. */

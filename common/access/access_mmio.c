@@ -79,30 +79,12 @@ static int fail_page(uint64_t address, int errno_value, struct unc_error *err)
 			strerror(errno_value));
 }
 
-/* The page of `op`. */
-static int map_page(struct unc_backend *backend, uint64_t address, const struct unc_reg_op *op,
-		    char **map, struct unc_error *err)
-{
-	int access = PROT_READ | (backend->writable ? PROT_WRITE : 0);
-	void *p = mmap(NULL, backend->page_size, access, MAP_SHARED, backend->fd, (off_t)address);
-
-	if (p != MAP_FAILED) {
-		*map = p;
-		return 0;
-	}
-	int error = errno;
-
-	unc_fs_note(backend->fs, backend->fd, op->kind == UNC_OP_WRITE, NULL, op->reg.width / 8u,
-		    op->reg.address, error);
-	return fail_page(address, error, err);
-}
-
-/* The mapping of a page, made once and kept. */
+/* The mapping of the page of `op`, made once and kept. */
 static int find_page(struct unc_backend *backend, uint64_t address, const struct unc_reg_op *op,
 		     char **map, struct unc_error *err)
 {
+	int access = PROT_READ | (backend->writable ? PROT_WRITE : 0);
 	struct page *more;
-	int rc;
 
 	for (size_t i = 0; i < backend->n; i++)
 		if (backend->page[i].address == address) {
@@ -113,9 +95,14 @@ static int find_page(struct unc_backend *backend, uint64_t address, const struct
 	if (!more)
 		return unc_no_memory(err);
 	backend->page = more;
-	rc = map_page(backend, address, op, map, err);
-	if (rc < 0)
-		return rc;
+	*map = mmap(NULL, backend->page_size, access, MAP_SHARED, backend->fd, (off_t)address);
+	if (*map == MAP_FAILED) {
+		int error = errno;
+
+		unc_fs_note(backend->fs, backend->fd, op->kind == UNC_OP_WRITE, NULL,
+			    op->reg.width / 8u, op->reg.address, error);
+		return fail_page(address, error, err);
+	}
 	more[backend->n++] = (struct page){.address = address, .map = *map};
 	return 0;
 }

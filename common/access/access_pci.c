@@ -34,7 +34,6 @@ struct function_file {
 
 struct unc_backend {
 	struct unc_machine *machine;
-	struct unc_fs *fs;
 	struct function_file *file;
 	size_t n;
 };
@@ -77,7 +76,6 @@ int unc_halves_write(unc_halves_write_fn write, void *user, uint64_t value, bool
 static void pci_open(struct unc_backend *backend, struct unc_machine *machine)
 {
 	backend->machine = machine;
-	backend->fs = machine->fs;
 }
 
 int unc_pci_dword(const struct unc_fs *fs, uint64_t address, uint32_t *value)
@@ -134,10 +132,11 @@ static int open_file(struct unc_backend *backend, struct function_file *file, st
 	const struct unc_pci_name function = unc_pci_name(file->function);
 	const char *name = function.text;
 
-	file->fd = unc_fs_descriptor(backend->fs, O_RDWR, UNC_PCI_CONFIG_PATH, name);
+	file->fd = unc_fs_descriptor(backend->machine->fs, O_RDWR, UNC_PCI_CONFIG_PATH, name);
 	file->writable = file->fd >= 0;
 	if (file->fd == UNC_ERR_PERMISSION)
-		file->fd = unc_fs_descriptor(backend->fs, O_RDONLY, UNC_PCI_CONFIG_PATH, name);
+		file->fd = unc_fs_descriptor(backend->machine->fs, O_RDONLY, UNC_PCI_CONFIG_PATH,
+					     name);
 	if (file->fd >= 0)
 		return 0;
 	if (file->fd == UNC_ERR_NOT_FOUND)
@@ -184,12 +183,13 @@ static int try_reach(const struct unc_backend *backend, const struct unc_reg_op 
 	int rc = 0;
 
 	if (op->kind == UNC_OP_READ)
-		rc = unc_fs_read_at(backend->fs, op->handle.fd, &value, sizeof(value), last);
-	else if (unc_fs_size(backend->fs, op->handle.fd) < (uint64_t)last + 4)
+		rc = unc_fs_read_at(backend->machine->fs, op->handle.fd, &value, sizeof(value),
+				    last);
+	else if (unc_fs_size(backend->machine->fs, op->handle.fd) < (uint64_t)last + 4)
 		rc = ENODATA;
 	if (rc == 0)
 		return 0;
-	rc = unc_pci_fail(backend->fs, op->reg.address, rc, &why);
+	rc = unc_pci_fail(backend->machine->fs, op->reg.address, rc, &why);
 	return unc_fail(err, rc == UNC_ERR_RANGE ? UNC_ERR_UNAVAILABLE : rc, "%s", why.text);
 }
 

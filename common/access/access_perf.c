@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "access/access.h"
-#include "base/grow.h"
 #include "host/machine.h"
 
 struct perf_reg {
+	struct perf_reg *next;
 	struct unc_reg reg;
 	uint64_t value;   /* config or config1, as written */
 	int fd;           /* of an event that is open, else -1 */
@@ -26,9 +26,8 @@ struct perf_reg {
 
 struct unc_backend {
 	struct unc_machine *machine;
-	pthread_mutex_t lock;  /* of the list: one thread may prepare while another runs */
-	struct perf_reg **reg; /* each on its own: operations keep pointers */
-	size_t n;
+	pthread_mutex_t lock;   /* of the list: one thread may prepare while another runs */
+	struct perf_reg *first; /* operations keep pointers to them */
 };
 
 static uint32_t number_of(const struct unc_reg *reg)
@@ -93,32 +92,21 @@ static int try_event(const struct unc_backend *backend, const struct unc_reg *re
 
 static struct perf_reg *find(const struct unc_backend *backend, const struct unc_reg *reg)
 {
-	for (size_t i = 0; i < backend->n; i++) {
-		struct perf_reg *have = backend->reg[i];
+	struct perf_reg *have = backend->first;
 
-		if (have->reg.address == reg->address && have->reg.target == reg->target)
-			return have;
-	}
-	return NULL;
+	while (have && (have->reg.address != reg->address || have->reg.target != reg->target))
+		have = have->next;
+	return have;
 }
 
 static struct perf_reg *find_or_add(struct unc_backend *backend, const struct unc_reg *reg)
 {
 	struct perf_reg *have = find(backend, reg);
-	void *larger;
 
-	if (have)
+	if (have || !(have = malloc(sizeof(*have))))
 		return have;
-	larger = unc_grow(backend->reg, backend->n, sizeof(*backend->reg));
-	if (!larger)
-		return NULL;
-	backend->reg = larger;
-	have = malloc(sizeof(*have));
-	if (have) {
-		*have = (struct perf_reg){.reg = *reg, .fd = -1};
-		backend->reg[backend->n++] = have;
-	}
-	return have;
+	*have = (struct perf_reg){.reg = *reg, .fd = -1, .next = backend->first};
+	return backend->first = have;
 }
 
 static int perf_prepare(struct unc_backend *backend, struct unc_reg_op *op, struct unc_error *err)
@@ -200,7 +188,6 @@ static int perf_run(struct unc_backend *backend, struct unc_reg_op *ops, size_t 
 		struct unc_reg_op *op = &ops[i];
 		struct perf_reg *reg = op->handle.sim;
 		uint32_t number = number_of(&op->reg);
-
 		int rc = 0;
 
 		if (number >= UNC_PERF_COUNT && number < UNC_PERF_EXTRA)
@@ -218,13 +205,13 @@ static int perf_run(struct unc_backend *backend, struct unc_reg_op *ops, size_t 
 
 static void perf_close(struct unc_backend *backend)
 {
-	for (size_t i = 0; i < backend->n; i++) {
-		if (backend->reg[i]->fd >= 0)
-			close(backend->reg[i]->fd);
-		free(backend->reg[i]);
+	for (struct perf_reg *next; backend->first; backend->first = next) {
+		next = backend->first->next;
+		if (backend->first->fd >= 0)
+			close(backend->first->fd);
+		free(backend->first);
 	}
 	pthread_mutex_destroy(&backend->lock);
-	free(backend->reg);
 }
 
 const struct unc_access_methods unc_access_perf = {

@@ -25,24 +25,6 @@ static const struct unc_access_methods *find_method(const struct unc_access_meth
 	return NULL;
 }
 
-int unc_backend_new(const struct unc_access_methods *methods, struct unc_machine *machine,
-		    struct unc_backend **out, struct unc_error *err)
-{
-	*out = methods->backend ? calloc(1, methods->backend) : NULL;
-	if (methods->backend && !*out)
-		return unc_no_memory(err);
-	if (methods->open)
-		methods->open(*out, machine);
-	return 0;
-}
-
-void unc_backend_free(const struct unc_access_methods *methods, struct unc_backend *backend)
-{
-	if (methods->close)
-		methods->close(backend);
-	free(backend);
-}
-
 /* spaces: those that a method has to serve one of; UNC_EVERY_SPACE: all methods. */
 static void list_names(struct unc_buf *buf, const struct unc_access_methods *const *list,
 		       uint32_t spaces, bool only_direct)
@@ -64,10 +46,13 @@ static int add(struct unc_ways *ways, struct unc_machine *machine,
 		methods->detect(machine, &way->absent);
 	way->methods = methods;
 	way->named = named;
-	int rc = unc_backend_new(methods, machine, &way->backend, err);
-	if (rc == 0)
-		ways->n++;
-	return rc;
+	way->backend = methods->backend ? calloc(1, methods->backend) : NULL;
+	if (methods->backend && !way->backend)
+		return unc_no_memory(err);
+	if (methods->open)
+		methods->open(way->backend, machine);
+	ways->n++;
+	return 0;
 }
 
 static int add_all(struct unc_ways *ways, struct unc_machine *machine, bool only_direct,
@@ -160,8 +145,11 @@ int unc_ways_open(struct unc_ways *ways, struct unc_machine *machine, const char
 
 void unc_ways_close(struct unc_ways *ways)
 {
-	for (unsigned i = 1; i <= ways->n; i++)
-		unc_backend_free(ways->way[i].methods, ways->way[i].backend);
+	for (const struct unc_way *way = ways->way + 1; way <= ways->way + ways->n; way++) {
+		if (way->methods->close)
+			way->methods->close(way->backend);
+		free(way->backend);
+	}
 	free(ways->way);
 	free(ways->all);
 }
@@ -192,16 +180,6 @@ int unc_ways_none(const struct unc_ways *ways, int space, struct unc_error *err)
 	return unc_fail(err, UNC_ERR_UNAVAILABLE,
 			"no access method that was chosen reaches %s registers; others do: %s",
 			unc_space_name(space), text);
-}
-
-int unc_ways_serves(const struct unc_ways *ways, unsigned number, const struct unc_allowed *regs,
-		    size_t n, struct unc_error *err)
-{
-	const struct unc_way *way = &ways->way[number];
-
-	if (way->absent.code)
-		return unc_fail(err, way->absent.code, "%s", way->absent.text);
-	return way->methods->serves && n ? way->methods->serves(way->backend, regs, n, err) : 0;
 }
 
 int unc_ways_lead(const struct unc_ways *ways, struct unc_reg *reg, struct unc_error *err)

@@ -35,10 +35,6 @@ int unc_ways_none(const struct unc_ways *, int space, struct unc_error *err);
 /* The way of a method; 0: it was not chosen. */
 unsigned unc_ways_find(const struct unc_ways *, const struct unc_access_methods *);
 
-/* What a method says of registers that the gate has checked: 0, or why it does not reach all. */
-int unc_ways_serves(const struct unc_ways *, unsigned way, const struct unc_allowed *regs, size_t n,
-		    struct unc_error *err);
-
 /* Where no way is chosen yet, the first of its space is taken. UNC_ERR_DENIED: the way that was
  * chosen does not lead to the space; or as unc_ways_none(). */
 int unc_ways_lead(const struct unc_ways *, struct unc_reg *, struct unc_error *err);

@@ -119,9 +119,8 @@ static int check_time(struct unc_kernel_group *group, uint64_t before)
 
 	if (group->timed && elapsed > advanced + elapsed / 500 + ms) {
 		rc = read_data(group);
-		if (rc == 0 && group->data[UNC_GROUP_ENABLED] == enabled) {
+		if (rc == 0 && group->data[UNC_GROUP_ENABLED] == enabled)
 			rc = group->ended = ENODEV;
-		}
 		group->gaps += elapsed - advanced;
 		group->timed = false;
 	}
@@ -144,12 +143,12 @@ int unc_kernel_group_read(struct unc_kernel_group *group)
 	if (rc == 0)
 		rc = check_values(group);
 	group->lost |= rc == EBUSY;
-	if (rc == 0)
-		atomic_store(&group->ran, group->data[UNC_GROUP_RUNNING]);
-	if (rc == 0)
-		atomic_store(&group->idle, group->gaps + group->data[UNC_GROUP_ENABLED] -
-						   group->data[UNC_GROUP_RUNNING]);
-	return rc;
+	if (rc)
+		return rc;
+	atomic_store(&group->ran, group->data[UNC_GROUP_RUNNING]);
+	atomic_store(&group->idle,
+		     group->gaps + group->data[UNC_GROUP_ENABLED] - group->data[UNC_GROUP_RUNNING]);
+	return 0;
 }
 
 /* Whether it counts: a socket that went offline leaves its groups with their old counts, and their time
@@ -223,37 +222,16 @@ static int start_group(struct unc_kernel_group *group, struct unc_error *err)
 	return 0;
 }
 
-static void free_group(struct unc_kernel_group *group)
-{
-	pthread_mutex_destroy(&group->lock);
-	free(group->event);
-	free(group->fd);
-	free(group->data);
-	free(group->last);
-	free(group);
-}
-
-static bool allocate(struct unc_kernel_group *group, const struct unc_kernel_event *events,
-		     size_t n)
-{
-	group->n = n;
-	group->event = calloc(n, sizeof(*group->event));
-	group->fd = calloc(n, sizeof(*group->fd));
-	group->data = calloc(UNC_GROUP_VALUE + n, sizeof(*group->data));
-	group->last = calloc(n, sizeof(*group->last));
-	if (!group->event || !group->fd || !group->data || !group->last)
-		return false;
-	memcpy(group->event, events, n * sizeof(*events));
-	return true;
-}
-
 /* Nothing of it is open; NULL: out of memory. */
 static struct unc_kernel_group *new_group(struct unc_machine *machine,
 					  struct unc_kernel_group *next,
 					  const struct unc_kernel_place *place,
 					  const struct unc_kernel_event *events, size_t n)
 {
-	struct unc_kernel_group *group = calloc(1, sizeof(*group));
+	/* One block, with its arrays behind it. */
+	struct unc_kernel_group *group =
+		calloc(1, sizeof(*group) + (UNC_GROUP_VALUE + 2 * n) * sizeof(*group->data) +
+				  n * (sizeof(*group->event) + sizeof(*group->fd)));
 
 	if (!group)
 		return NULL;
@@ -261,10 +239,19 @@ static struct unc_kernel_group *new_group(struct unc_machine *machine,
 	group->machine = machine;
 	group->next = next;
 	group->place = *place;
-	if (allocate(group, events, n))
-		return group;
-	free_group(group);
-	return NULL;
+	group->n = n;
+	group->data = (uint64_t *)(group + 1);
+	group->last = group->data + UNC_GROUP_VALUE + n;
+	group->event = (struct unc_kernel_event *)(group->last + n);
+	group->fd = (int *)(group->event + n);
+	memcpy(group->event, events, n * sizeof(*events));
+	return group;
+}
+
+static void free_group(struct unc_kernel_group *group)
+{
+	pthread_mutex_destroy(&group->lock);
+	free(group);
 }
 
 /* Why the kernel says of each CPU of the socket that it is offline. */
@@ -298,12 +285,12 @@ int unc_kernel_group_open(struct unc_machine *machine, struct unc_broker *broker
 
 	if (!group)
 		return unc_no_memory(err);
-	for (unsigned i = 0;; i++) {
-		rc = broker ? take_passed(group, broker, err) : start_group(group, err);
-		if (broker || rc != UNC_ERR_NOT_FOUND ||
-		    (cpu = unc_topology_sibling(machine->top, place->cpu, i)) < 0)
-			break;
+	rc = broker ? take_passed(group, broker, err) : start_group(group, err);
+	for (unsigned i = 0; !broker && rc == UNC_ERR_NOT_FOUND &&
+			     (cpu = unc_topology_sibling(machine->top, place->cpu, i)) >= 0;
+	     i++) {
 		group->place.cpu = (uint32_t)cpu;
+		rc = start_group(group, err);
 	}
 	if (!broker && rc == UNC_ERR_NOT_FOUND)
 		rc = fail_cpus(machine, place->cpu, err);

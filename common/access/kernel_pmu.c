@@ -36,27 +36,19 @@ static int need_broker(struct unc_backend *backend, struct unc_error *err)
 	return backend->broker ? 0 : unc_no_memory(err);
 }
 
-static int ask_broker(struct unc_backend *backend, const char *pmu, struct unc_error *err)
+/* Whether this process may open events of a PMU, or the broker for it. */
+static int has_right(struct unc_backend *backend, const char *pmu,
+		     const struct unc_kernel_place *place, struct unc_error *err)
 {
 	int rc;
 
 	pthread_mutex_lock(&backend->lock);
-	rc = need_broker(backend, err);
-	if (rc == 0)
-		rc = unc_broker_asks(backend->broker, pmu, err);
-	pthread_mutex_unlock(&backend->lock);
-	return rc;
-}
-
-static int has_right(struct unc_backend *backend, const struct unc_kernel_place *place,
-		     struct unc_error *err)
-{
-	int rc = 0;
-
-	pthread_mutex_lock(&backend->lock);
-	if (!backend->tried)
+	if (!backend->passed && !backend->tried)
 		try_right(backend, place);
-	if (backend->refused.code)
+	rc = backend->passed ? need_broker(backend, err) : 0;
+	if (rc == 0 && backend->passed)
+		rc = unc_broker_asks(backend->broker, pmu, err);
+	else if (backend->refused.code)
 		rc = unc_fail(err, backend->refused.code, "%s", backend->refused.text);
 	pthread_mutex_unlock(&backend->lock);
 	return rc;
@@ -119,8 +111,7 @@ static int find_by(struct unc_backend *backend, const char *pmu, unsigned socket
 				"the kernel's PMU '%.40s' is not one of its uncore driver", pmu);
 	rc = find_place(backend, pmu, socket, &place, err);
 	if (rc == 0)
-		rc = backend->passed ? ask_broker(backend, pmu, err)
-				     : has_right(backend, &place, err);
+		rc = has_right(backend, pmu, &place, err);
 	if (rc < 0)
 		return rc;
 	*out = place;

@@ -67,19 +67,17 @@ static const char *relative(const char *path)
 }
 
 /* Where a path is, or would be. */
-static size_t place_of(const struct unc_dump *dump, const char *path, size_t length)
+static size_t place_of(const struct unc_dump *dump, const char *path)
 {
 	size_t low = 0, high = dump->n;
 
 	/* Most files are in order. */
-	if (high && strncmp(dump->entry[high - 1]->path, path, length) < 0)
+	if (high && strcmp(dump->entry[high - 1]->path, path) < 0)
 		return high;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		const char *other = dump->entry[middle]->path;
-		int d = strncmp(other, path, length);
 
-		if (d < 0)
+		if (strcmp(dump->entry[middle]->path, path) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -90,7 +88,7 @@ static size_t place_of(const struct unc_dump *dump, const char *path, size_t len
 struct unc_dump_entry *unc_dump_find(const struct unc_dump *dump, const char *path)
 {
 	path = relative(path);
-	size_t i = place_of(dump, path, strlen(path) + 1);
+	size_t i = place_of(dump, path);
 
 	return i < dump->n && strcmp(dump->entry[i]->path, path) == 0 ? dump->entry[i] : NULL;
 }
@@ -117,7 +115,7 @@ struct unc_dump_entry *unc_dump_entry(struct unc_dump *dump, const char *path,
 		return lacking(dump);
 	}
 	entry->kind = kind;
-	size_t i = place_of(dump, path, strlen(path) + 1);
+	size_t i = place_of(dump, path);
 	memmove(more + i + 1, more + i, (dump->n - i) * sizeof(struct unc_dump_entry *));
 	more[i] = entry;
 	dump->n++;
@@ -155,7 +153,7 @@ const char *unc_dump_child(const struct unc_dump *dump, const char *folder, size
 	folder = relative(folder);
 	n = strlen(folder);
 	if (*i == 0)
-		*i = place_of(dump, folder, n);
+		*i = place_of(dump, folder);
 	for (; *i < dump->n && strncmp(dump->entry[*i]->path, folder, n) == 0; ++*i) {
 		const char *name = dump->entry[*i]->path + n;
 
