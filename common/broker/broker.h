@@ -122,8 +122,8 @@ struct broker {
 /* All descriptors of a request for a connection: *n of them into fd. All or nothing. */
 int grants_open(struct broker *, unsigned connection, const struct unc_wire_request *, int *fd,
 		size_t *n, struct unc_error *err);
-/* Sets that a connection had are given back. UNC_ERR_NOT_FOUND: it has not one of them. */
-int grants_close(struct broker *, unsigned connection, const struct unc_wire_request *,
+/* Gives back the first n sets of a request. UNC_ERR_NOT_FOUND: the connection has not one of them. */
+int grants_close(struct broker *, unsigned connection, const struct unc_wire_request *, uint32_t n,
 		 struct unc_error *err);
 /* All that it had. */
 void grants_end(struct broker *, unsigned connection);

@@ -298,9 +298,8 @@ static int open_set(struct broker *b, unsigned connection, const struct unc_wire
 	return 0;
 }
 
-/* Gives back the first so many sets of a request. */
-static int close_sets(struct broker *b, unsigned connection, const struct unc_wire_request *r,
-		      uint32_t n, struct unc_error *err)
+int grants_close(struct broker *b, unsigned connection, const struct unc_wire_request *r,
+		 uint32_t n, struct unc_error *err)
 {
 	int rc = 0;
 
@@ -315,12 +314,6 @@ static int close_sets(struct broker *b, unsigned connection, const struct unc_wi
 			drop_lease(b, lease);
 	}
 	return rc;
-}
-
-int grants_close(struct broker *b, unsigned connection, const struct unc_wire_request *r,
-		 struct unc_error *err)
-{
-	return close_sets(b, connection, r, r->head.n, err);
 }
 
 int grants_open(struct broker *b, unsigned connection, const struct unc_wire_request *r, int *fd,
@@ -341,7 +334,7 @@ int grants_open(struct broker *b, unsigned connection, const struct unc_wire_req
 		opened++;
 	if (rc < 0) {
 		unc_error_prefix(err, "%s", r->set[allowed < r->head.n ? allowed : opened].pmu);
-		(void)close_sets(b, connection, r, opened, NULL);
+		(void)grants_close(b, connection, r, opened, NULL);
 	}
 	return rc;
 }

@@ -138,60 +138,52 @@ static int add_filtered(struct reading *r, const bool *types, struct unc_error *
 
 /* ---- sections */
 
-/* Whether the tables of any CPU have a name: a site has one file for all of its machines. */
-static bool known_somewhere(const char *name, bool group)
+/* The row of a unit type, or of a group, in the tables of a CPU. */
+static uint16_t find_row(const struct unc_table *t, const char *name, bool group)
 {
-	struct unc_table t;
-
-	for (size_t i = 0; unc_table_built(i, &t); i++)
-		if ((group ? UNC_FIND(&t, group, ((struct unc_range){0, (uint16_t)t.n_group}), name)
-			   : unc_find_type(&t, name)) != UNC_NONE)
-			return true;
-	return false;
+	return group ? UNC_FIND(t, group, ((struct unc_range){0, (uint16_t)t->n_group}), name)
+		     : unc_find_type(t, name);
 }
 
-static int read_units(struct reading *r, const char *list, bool *types, struct unc_error *err)
+/* Takes the next of a list of unit types or groups. *row: UNC_NONE where another CPU has it, for a
+ * site has one file for all of its machines. */
+static int next_row(const struct reading *r, const char **list, bool group, uint16_t *row,
+		    struct unc_error *err)
 {
-	char name[LONGEST_NAME];
+	char name[LONGEST_NAME] = "";
+	struct unc_table t;
+	bool known = false;
 
-	while (list) {
-		if (!unc_list_next(&list, name, sizeof(name)) || !known_somewhere(name, false))
-			return unc_fail(err, UNC_ERR_TABLE,
-					"units = %s: no CPU of the tables has such units; 'uncore "
-					"list' tells those of this one",
-					name);
-		uint16_t type = unc_find_type(r->t, name);
-
-		if (type != UNC_NONE && type < MAX_TYPES)
-			types[type] = true;
-	}
-	return 0;
+	if (unc_list_next(list, name, sizeof(name)))
+		for (size_t i = 0; !known && unc_table_built(i, &t); i++)
+			known = find_row(&t, name, group) != UNC_NONE;
+	*row = find_row(r->t, name, group);
+	if (known)
+		return 0;
+	return unc_fail(err, UNC_ERR_TABLE,
+			"%s = %s: no CPU of the tables has such %s; 'uncore %s' tells those of "
+			"this one",
+			group ? "groups" : "units", name, group ? "a group" : "units",
+			group ? "groups" : "list");
 }
 
 static int allow(struct reading *r, struct unc_sections *f, struct unc_error *err)
 {
-	const char *units = unc_section_value(f, "units"), *groups;
+	const char *units = unc_section_value(f, "units"), *groups, *list = units;
 	bool types[MAX_TYPES] = {false};
-	char name[LONGEST_NAME];
-	int rc = read_units(r, units, types, err);
+	uint16_t row;
+	int rc = 0;
 
 	r->allows = true;
+	while (list && rc == 0)
+		if ((rc = next_row(r, &list, false, &row, err)) == 0 && row < MAX_TYPES)
+			types[row] = true;
 	if (rc < 0)
 		return rc;
-	groups = unc_section_value(f, "groups");
-	for (const char *list = groups; list && rc == 0;) {
-		if (!unc_list_next(&list, name, sizeof(name)) || !known_somewhere(name, true))
-			return unc_fail(
-				err, UNC_ERR_TABLE,
-				"groups = %s: no CPU of the tables has such a group; 'uncore "
-				"groups' tells those of this one",
-				name);
-		uint16_t g = UNC_FIND(r->t, group, ((struct unc_range){0, (uint16_t)r->t->n_group}),
-				      name);
-
-		if (g != UNC_NONE)
-			rc = add_group(r, &r->t->group[g], types, err);
-	}
+	groups = list = unc_section_value(f, "groups");
+	while (list && rc == 0)
+		if ((rc = next_row(r, &list, true, &row, err)) == 0 && row != UNC_NONE)
+			rc = add_group(r, &r->t->group[row], types, err);
 	for (size_t i = 0; !groups && i < MAX_TYPES; i++)
 		r->out->all[i] |= types[i];
 	unc_put(&r->told, "%s%s%s%s", r->told.n ? "; " : "", groups ? groups : "all events", " on ",
@@ -199,8 +191,9 @@ static int allow(struct reading *r, struct unc_sections *f, struct unc_error *er
 	return rc < 0 || groups ? rc : add_filtered(r, types, err);
 }
 
-static int connect_groups(struct reading *r, const char *list, struct unc_error *err)
+static int connect_groups(struct reading *r, struct unc_sections *f, struct unc_error *err)
 {
+	const char *list = unc_section_value(f, "groups");
 	char name[LONGEST_NAME] = "";
 	struct group *group;
 
@@ -239,17 +232,6 @@ static int read_limits(struct unc_sections *f, struct policy *p, struct unc_erro
 	return 0;
 }
 
-static int read_section(struct reading *r, struct unc_sections *f, struct unc_error *err)
-{
-	const char *groups = unc_section_value(f, "groups");
-
-	if (f->rule == &rules[ALLOW])
-		return allow(r, f, err);
-	if (f->rule == &rules[LIMIT])
-		return read_limits(f, r->out, err);
-	return connect_groups(r, groups, err);
-}
-
 static int read_text(struct reading *r, const char *path, char *text, struct unc_error *err)
 {
 	struct unc_sections f = {.path = path,
@@ -259,9 +241,13 @@ static int read_text(struct reading *r, const char *path, char *text, struct unc
 				 .next = text};
 	int rc;
 
-	while ((rc = unc_section_next(&f, err)) > 0)
-		if (read_section(r, &f, err) < 0)
+	while ((rc = unc_section_next(&f, err)) > 0) {
+		rc = f.rule == &rules[ALLOW]   ? allow(r, &f, err)
+		     : f.rule == &rules[LIMIT] ? read_limits(&f, r->out, err)
+					       : connect_groups(r, &f, err);
+		if (rc < 0)
 			return unc_section_wrong(&f, err);
+	}
 	return rc;
 }
 

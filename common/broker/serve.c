@@ -317,13 +317,6 @@ static int check_untaken(struct broker *b, const struct connection *c,
 	return 0;
 }
 
-static int open_sets(struct broker *b, unsigned i, const struct unc_wire_request *r, int *fd,
-		     size_t *n, struct unc_error *err)
-{
-	return check_untaken(b, &b->connection[i], r, err) < 0 ? err->code
-							       : grants_open(b, i, r, fd, n, err);
-}
-
 static int ask(struct broker *b, const struct unc_wire_request *r, struct unc_error *err)
 {
 	broker_try_right(b);
@@ -344,10 +337,12 @@ static bool answer_request(struct broker *b, unsigned i, const struct unc_wire_r
 	case UNC_WIRE_LIST:
 		return list_grants(b, c->fd, r->head.n);
 	case UNC_WIRE_OPEN:
-		rc = open_sets(b, i, r, fd, &n, &err);
+		rc = check_untaken(b, c, r, &err);
+		if (rc == 0)
+			rc = grants_open(b, i, r, fd, &n, &err);
 		break;
 	case UNC_WIRE_CLOSE:
-		rc = grants_close(b, i, r, &err);
+		rc = grants_close(b, i, r, r->head.n, &err);
 		break;
 	default:
 		rc = ask(b, r, &err);
@@ -364,7 +359,7 @@ static bool answer_request(struct broker *b, unsigned i, const struct unc_wire_r
 	c->untaken = 0;
 	if (!n)
 		return false;
-	(void)grants_close(b, i, r, NULL); /* this request alone */
+	(void)grants_close(b, i, r, r->head.n, NULL); /* this request alone */
 	unc_fail(&err, UNC_ERR_BUSY, "the broker cannot pass descriptors now");
 	return send_error(b, c->fd, r->head.kind, &err);
 }

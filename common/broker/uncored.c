@@ -352,24 +352,19 @@ int main(int argc, char **argv)
 	int listening = -1, option, rc;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
-		switch (option) {
-		case 'p':
+		if (option == 'p') {
 			policy = optarg;
-			break;
-		case 's':
+		} else if (option == 's') {
 			path = optarg;
-			break;
-		case 'c':
+		} else if (option == 'c') {
 			only_check = true;
-			break;
-		case 'C':
+		} else if (option == 'C') {
 			cpu = optarg;
-			break;
-		case 'v':
+		} else if (option == 'v') {
 			return printf("uncored %s\n", UNC_VERSION) < 0;
-		case 'h':
+		} else if (option == 'h') {
 			return fputs(usage, stdout) < 0;
-		default:
+		} else {
 			fputs(usage, stderr);
 			return 2;
 		}
