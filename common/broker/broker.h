@@ -44,15 +44,11 @@ struct policy {
  * root may write it; UNC_ERR_TABLE with file:line; UNC_ERR_IO. *out is as it was after an error. */
 int policy_read(const char *path, const struct unc_table *, int sockets, struct policy *out,
 		struct unc_error *err);
-/* Whether a user may have an event of a PMU: 0, or UNC_ERR_PERMISSION, UNC_ERR_INVALID,
+/* Whether a user may have an event (NULL: any) of a PMU: 0, or UNC_ERR_PERMISSION, UNC_ERR_INVALID,
  * UNC_ERR_UNAVAILABLE. known: the bits that the PMU's format names. *type: of the table. */
 int policy_allows(const struct policy *, const struct unc_table *, uid_t uid, const char *pmu,
 		  const struct unc_kernel_event *, const struct unc_kernel_event *known,
 		  uint16_t *type, struct unc_error *err);
-
-/* Whether he may have any of its events: 0, or as policy_allows(). */
-int policy_serves(const struct policy *, const struct unc_table *, const char *pmu,
-		  struct unc_error *err);
 
 /* ---- grants.c: what is open, and for whom */
 

@@ -44,14 +44,14 @@ struct reading {
 
 /* ---- events of the tables */
 
-/* Whether an event is one of the words, but for these bits. */
+/* Whether an event, or (NULL) any, is one of the words, but for these bits. */
 static bool is_among(const struct policy *p, uint16_t type, unsigned pmu,
 		     const struct unc_kernel_event *e, uint64_t ignored)
 {
 	for (const struct word *w = p->word; w < p->word + p->n_words; w++)
 		if (w->type == type && w->pmu == pmu &&
-		    !((w->event.config ^ e->config) & ~ignored) && w->event.config1 == e->config1 &&
-		    w->event.config2 == e->config2)
+		    (!e || (!((w->event.config ^ e->config) & ~ignored) &&
+			    w->event.config1 == e->config1 && w->event.config2 == e->config2)))
 			return true;
 	return false;
 }
@@ -341,8 +341,8 @@ int policy_allows(const struct policy *p, const struct unc_table *t, uid_t uid, 
 {
 	bool found = false, all = false;
 
-	if ((e->config & ~known->config) || (e->config1 & ~known->config1) ||
-	    (e->config2 & ~known->config2))
+	if (e && ((e->config & ~known->config) || (e->config1 & ~known->config1) ||
+		  (e->config2 & ~known->config2)))
 		return unc_fail(err, UNC_ERR_INVALID,
 				"config=0x%llx,config1=0x%llx,config2=0x%llx has bits that the "
 				"kernel's format of it does not name",
@@ -356,7 +356,7 @@ int policy_allows(const struct policy *p, const struct unc_table *t, uid_t uid, 
 			*type = i;
 			if (is_among(p, i, pmu, e,
 				     p->all[i] ? unc_type_modifiers(t, &t->type[i]) : 0) ||
-			    (p->all[i] && check_bits(t, uid, i, pmu, e, err) == 0)) {
+			    (p->all[i] && (!e || check_bits(t, uid, i, pmu, e, err) == 0))) {
 				unc_error_clear(err);
 				return 0;
 			}
@@ -364,24 +364,5 @@ int policy_allows(const struct policy *p, const struct unc_table *t, uid_t uid, 
 		}
 	if (all)
 		return err->code;
-	return refuse(p, t, found, err);
-}
-
-int policy_serves(const struct policy *p, const struct unc_table *t, const char *name,
-		  struct unc_error *err)
-{
-	bool found = false;
-
-	for (uint16_t i = 0; i < t->n_type; i++)
-		for (unsigned pmu = 0; pmu < t->type[i].kernels.n; pmu++) {
-			if (!has_pmu(t, i, pmu, name))
-				continue;
-			found = true;
-			if (p->all[i])
-				return 0;
-			for (size_t k = 0; k < p->n_words; k++)
-				if (p->word[k].type == i && p->word[k].pmu == pmu)
-					return 0;
-		}
 	return refuse(p, t, found, err);
 }

@@ -317,12 +317,16 @@ static int check_untaken(struct broker *b, const struct connection *c,
 	return 0;
 }
 
-static int ask(struct broker *b, const struct unc_wire_request *r, struct unc_error *err)
+static int ask(struct broker *b, uid_t uid, const struct unc_wire_request *r, struct unc_error *err)
 {
+	uint16_t type;
+
 	broker_try_right(b);
 	if (b->unable.code)
 		return unc_fail(err, b->unable.code, "%s", b->unable.text);
-	return r->head.n ? policy_serves(&b->policy, &b->table, r->set[0].pmu, err) : 0;
+	return r->head.n ? policy_allows(&b->policy, &b->table, uid, r->set[0].pmu, NULL, NULL,
+					 &type, err)
+			 : 0;
 }
 
 static bool answer_request(struct broker *b, unsigned i, const struct unc_wire_request *r)
@@ -345,7 +349,7 @@ static bool answer_request(struct broker *b, unsigned i, const struct unc_wire_r
 		rc = grants_close(b, i, r, r->head.n, &err);
 		break;
 	default:
-		rc = ask(b, r, &err);
+		rc = ask(b, c->uid, r, &err);
 		snprintf(answer.text, sizeof(answer.text), "%s", b->policy.told);
 	}
 	if (rc < 0) {
