@@ -102,14 +102,6 @@ static bool has_with(const struct decode *d, const struct unc_spec *spec, uint16
 	return has;
 }
 
-/* Drops what others say: msg has the bits of opc, but of its mask only some. */
-static void drop_partly(const struct decode *d, struct unc_spec *spec)
-{
-	for (unsigned i = spec->n_fields; i-- > 0;)
-		if (!has_with(d, spec, spec->field[i].field))
-			drop(spec, i);
-}
-
 static bool drop_one(const struct decode *d, struct unc_spec *spec)
 {
 	for (unsigned i = 0; i < spec->n_fields; i++) {
@@ -134,7 +126,10 @@ static bool complete(struct decode *d, struct unc_spec *spec)
 		*spec = plain;
 		return true;
 	}
-	drop_partly(d, spec);
+	/* Others say it: msg has the bits of opc, but of its mask only some. */
+	for (unsigned i = spec->n_fields; i-- > 0;)
+		if (!has_with(d, spec, spec->field[i].field))
+			drop(spec, i);
 	if (!same_code(d, spec))
 		return false;
 	while (drop_one(d, spec))
@@ -235,50 +230,38 @@ static bool added_to(const struct unc_table *t, const struct unc_tbl_event *e, u
 	return false;
 }
 
-static bool fits(const struct unc_table *t, const struct unc_tbl_event *e, uint64_t ctl,
-		 uint64_t ignored)
+/* Whether the own bits of an event are set so in the control, but for those that are ignored. */
+static bool fits(const struct decode *d, const struct unc_tbl_event *e)
 {
 	if (e->counter != UNC_NONE || e->fields.sets.n == 0)
 		return false;
-	for (const struct unc_tbl_set *s = NULL; (s = UNC_NEXT(t, set, e->fields.sets, s));) {
-		const struct unc_tbl_field *f = &t->field[s->field];
+	for (const struct unc_tbl_set *s = NULL; (s = UNC_NEXT(d->t, set, e->fields.sets, s));) {
+		const struct unc_tbl_field *f = &d->t->field[s->field];
 		uint64_t value;
 
 		if (f->reg[0] != UNC_NONE)
 			continue;
-		value = unc_field_value(f, ctl, NULL, 0, NULL);
-		if (added_to(t, e, s->field))
+		value = unc_field_value(f, d->ctl, NULL, 0, NULL);
+		if (added_to(d->t, e, s->field))
 			value &= s->value;
-		if ((value ^ s->value) & ~(ignored >> f->lo[0]))
+		if ((value ^ s->value) & ~(d->ignored >> f->lo[0]))
 			return false;
 	}
 	return true;
 }
 
-/* The next event of the type, or of a view of it, whose own bits of a control are set so, those left
- * out that are `ignored`; *next is 0 before the first. NULL: there is none more. */
-static const struct unc_tbl_event *next_event(const struct unc_table *t, unsigned type,
-					      uint64_t ctl, uint64_t ignored, size_t *next)
-{
-	while (*next < t->n_event) {
-		const struct unc_tbl_event *e = &t->event[(*next)++];
-
-		if (unc_type_pool(t, e->type) == unc_type_pool(t, type) && fits(t, e, ctl, ignored))
-			return e;
-	}
-	return NULL;
-}
-
 /* Tries all events of a pool of counters: those of each view on it. */
 static bool try_events(struct decode *d, unsigned type)
 {
-	const struct unc_tbl_event *e;
+	for (size_t i = 0; i < d->t->n_event; i++) {
+		const struct unc_tbl_event *e = &d->t->event[i];
 
-	for (size_t i = 0; (e = next_event(d->t, type, d->ctl, d->ignored, &i)) != NULL;)
-		try_event(d, (struct unc_spec){.type = e->type,
-					       .event = (uint16_t)(e - d->t->event),
-					       .index = -1,
-					       .socket = -1});
+		if (unc_type_pool(d->t, e->type) == unc_type_pool(d->t, type) && fits(d, e))
+			try_event(d, (struct unc_spec){.type = e->type,
+						       .event = (uint16_t)i,
+						       .index = -1,
+						       .socket = -1});
+	}
 	return d->found;
 }
 

@@ -172,14 +172,6 @@ static void choose_umasks(struct unc_work *w)
 	}
 }
 
-/* A mask of nodes: node number = socket number. */
-static uint64_t node_mask(int node, int socket, int n_sockets)
-{
-	uint64_t own = (uint64_t)1 << socket;
-
-	return node == UNC_NODE_LOCAL ? own : unc_ones((unsigned)n_sockets) & ~own;
-}
-
 /* Limits of a value that do not follow from the width of its field. */
 static void check_limits(struct unc_work *w, const struct unc_tbl_field *f, uint64_t value)
 {
@@ -201,9 +193,12 @@ static void user_fields(struct unc_work *w, int socket, int n_sockets)
 		const struct unc_tbl_field *row = &w->t->field[f->field];
 		uint64_t value = f->value;
 
-		if (f->node) {
+		if (f->node) { /* a mask of nodes: node number = socket number */
+			const uint64_t own = (uint64_t)1 << socket;
+
 			w->code->by_socket = true;
-			value = node_mask(f->node, socket, n_sockets);
+			value = f->node == UNC_NODE_LOCAL ? own
+							  : unc_ones((unsigned)n_sockets) & ~own;
 			if (value & ~unc_field_max(row))
 				unc_refuse(w, UNC_ERR_RANGE,
 					   "field %s has no bit for so many sockets",

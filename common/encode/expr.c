@@ -348,12 +348,6 @@ static void parse_function(struct parser *p, const struct function *f)
 	expect(p, ')');
 }
 
-static void parse_variable(struct parser *p, uint32_t number)
-{
-	p->expr->uses |= 1u << number;
-	emit(p, (struct op){.kind = OP_VARIABLE, .ref = number});
-}
-
 static void parse_name(struct parser *p)
 {
 	char name[UNC_SPEC_MAX];
@@ -373,7 +367,8 @@ static void parse_name(struct parser *p)
 		     name);
 	for (uint32_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
 		if (strcmp(name, variables[i].name) == 0) {
-			parse_variable(p, i);
+			p->expr->uses |= 1u << i;
+			emit(p, (struct op){.kind = OP_VARIABLE, .ref = i});
 			return;
 		}
 	const char *formula = p->rc ? NULL : p->env->formula(p->env->user, name);

@@ -356,8 +356,6 @@ int unc_name_format(const struct unc_table *t, const struct unc_name *name, char
 	const struct unc_tbl_metric *m;
 	struct unc_buf o = unc_buf(buf, size);
 
-	if (name->metric < 0 && name->node < 0 && name->port < 0 && !name->device[0])
-		return unc_spec_format(t, &name->spec, buf, size);
 	if (name->metric < 0) {
 		if (unc_spec_format(t, &name->spec, buf, size) < 0)
 			return UNC_ERR_RANGE;

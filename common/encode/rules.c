@@ -252,21 +252,14 @@ static void fail_field(struct unc_work *w, const struct unc_wish *wish)
 	unc_refuse(w, UNC_ERR_INVALID, "field %s contradicts the event", name);
 }
 
-/* Whether the event or a umask sets the field, and not so. */
-static bool set_otherwise(const struct unc_work *w, const struct unc_wish *wish)
-{
-	const struct unc_tbl_set *s = set_by(w, 0, wish->field);
-
-	return s && s->value != wish->value;
-}
-
 /* A field must hold what it was asked to, whatever else has set bits of its register. */
 static void check_wishes(struct unc_work *w)
 {
 	for (unsigned i = 0; i < w->n_wishes; i++) {
 		const struct unc_wish *wish = &w->wish[i];
+		const struct unc_tbl_set *set = set_by(w, 0, wish->field);
 
-		if (wish->by == wish->field && set_otherwise(w, wish))
+		if (wish->by == wish->field && set && set->value != wish->value)
 			fail_field(w, wish);
 		if (!((planned(w, wish->field) ^ wish->value) & matter(w, wish)))
 			continue;

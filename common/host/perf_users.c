@@ -21,14 +21,6 @@ static bool link_is(int folder, const char *name, const char *target)
 	return n == (ssize_t)strlen(target) && memcmp(to, target, (size_t)n) == 0;
 }
 
-static bool sees_all(const struct unc_fs *fs)
-{
-	char path[PATH_MAX];
-
-	return unc_fs_path(fs, path, sizeof(path), "/proc/self/ns/pid") == 0 &&
-	       link_is(AT_FDCWD, path, FIRST_NAMESPACE);
-}
-
 /* Whether one of the descriptors of a process is an event; *seen: they could be listed. */
 static bool has_event(const struct unc_fs *fs, const char *pid, bool *seen)
 {
@@ -66,7 +58,9 @@ void unc_perf_users_find(const struct unc_fs *fs, struct unc_perf_users *out)
 	bool first = false, seen;
 	DIR *dir = NULL;
 
-	*out = (struct unc_perf_users){.all = sees_all(fs)};
+	*out = (struct unc_perf_users){
+		.all = unc_fs_path(fs, path, sizeof(path), "/proc/self/ns/pid") == 0 &&
+		       link_is(AT_FDCWD, path, FIRST_NAMESPACE)};
 	if (unc_fs_path(fs, path, sizeof(path), "/proc") == 0)
 		dir = opendir(path);
 	while (dir && (entry = readdir(dir))) {

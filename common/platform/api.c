@@ -109,7 +109,7 @@ static int find_register(const struct unc_table *t, const char *type_name, const
 		return unc_fail(err, UNC_ERR_NOT_FOUND, "%s has no unit type %s",
 				unc_tbl_str(t, t->name), type_name);
 	*reg = unc_same(name, "CTL") ? t->type[*type].first_ctl
-				     : unc_find_reg(t, &t->type[*type], name);
+				     : UNC_FIND(t, reg, t->type[*type].regs, name);
 	if (*reg == UNC_NONE)
 		return unc_fail(err, UNC_ERR_NOT_FOUND, "%s has no register %s", type_name, name);
 	return 0;

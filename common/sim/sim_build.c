@@ -69,7 +69,7 @@ static int build_type(struct unc_sim *sim, const struct unc_tbl_sim_unit *unit)
 		type->code = unc_field_bits(&table->field[type->row->f_event], UNC_NONE);
 	if (type->row->f_umask != UNC_NONE)
 		type->umask = unc_field_bits(&table->field[type->row->f_umask], UNC_NONE);
-	ports = type->row->ports ? unc_find_field(table, type->row, "ch_mask") : UNC_NONE;
+	ports = type->row->ports ? UNC_FIND(table, field, type->row->fields, "ch_mask") : UNC_NONE;
 	if (ports != UNC_NONE)
 		type->ports = unc_field_bits(&table->field[ports], table->field[ports].reg[0]);
 	type->modifiers = unc_type_modifiers(table, type->row);

@@ -130,8 +130,7 @@ static bool has_name(const struct unc_table *t, const char *row, bool has_alias,
 	unc_str names[3]; /* name, description, alias */
 
 	memcpy(names, row, has_alias ? sizeof(names) : sizeof(names[0]));
-	return strcmp(unc_tbl_str(t, names[0]), name) == 0 ||
-	       unc_same(unc_tbl_str(t, names[0]), name) ||
+	return unc_same(unc_tbl_str(t, names[0]), name) ||
 	       (has_alias && names[2] && unc_list_has(unc_tbl_str(t, names[2]), name));
 }
 
@@ -149,17 +148,6 @@ uint16_t unc_find_named(const struct unc_table *t, const void *rows, size_t size
 			return (uint16_t)i;
 	}
 	return UNC_NONE;
-}
-
-uint16_t unc_find_field(const struct unc_table *t, const struct unc_tbl_type *type,
-			const char *name)
-{
-	return UNC_FIND(t, field, type->fields, name);
-}
-
-uint16_t unc_find_reg(const struct unc_table *t, const struct unc_tbl_type *type, const char *name)
-{
-	return UNC_FIND(t, reg, type->regs, name);
 }
 
 uint16_t unc_find_type(const struct unc_table *t, const char *name)

@@ -631,9 +631,6 @@ uint16_t unc_find_named(const struct unc_table *, const void *rows, size_t size,
 /* The slot at which one looks for a name among rows first, first + 1 ..., and then in those behind
  * it. */
 size_t unc_slot_of(const struct unc_table *, uint32_t first, const char *name, size_t length);
-/* Finds a field or register of a type by name; UNC_NONE if there is none. */
-uint16_t unc_find_field(const struct unc_table *, const struct unc_tbl_type *, const char *name);
-uint16_t unc_find_reg(const struct unc_table *, const struct unc_tbl_type *, const char *name);
 uint16_t unc_find_type(const struct unc_table *, const char *name);
 /* The kernel's PMU for the free-running counters of a type, or for its others; NULL: none. */
 const struct unc_tbl_kernel *unc_find_kernel(const struct unc_table *, const struct unc_tbl_type *,
@@ -674,9 +671,9 @@ uint64_t unc_field_of(const struct unc_tbl_field *, uint64_t value);
 /* Bits of the control of a counter that do not choose what is counted: what any event takes, what
  * has a role, and enable bits. */
 uint64_t unc_type_modifiers(const struct unc_table *, const struct unc_tbl_type *);
-/* Whether a CPU is one of them; stepping -1: not told. */
 /* Whether the CPU has this name, or this alias. */
 bool unc_cpu_is(const struct unc_table *, const char *name);
+/* Whether a CPU is one of them; stepping -1: not told. */
 bool unc_cpuid_is(const struct unc_tbl_cpuid *, const char *vendor, int family, int model,
 		  int stepping);
 /* The compiled-in table of this number, for as long as the library is there; false: past the last. */
