@@ -41,7 +41,7 @@ static int fail_open(const struct unc_kernel_group *group, size_t i, int errno_v
 	switch (errno_value) {
 	case EACCES:
 	case EPERM:
-		return unc_perf_refused(group->machine->fs, errno_value, err);
+		return unc_perf_refused(group->backend->machine->fs, errno_value, err);
 	case EMFILE:
 		return fail_descriptors(group, i, err);
 	case ENOMEM:
@@ -78,7 +78,7 @@ static int fail_open(const struct unc_kernel_group *group, size_t i, int errno_v
  * which goes on where somebody has closed a member. */
 static int read_data(struct unc_kernel_group *group)
 {
-	struct unc_machine *machine = group->machine;
+	struct unc_machine *machine = group->backend->machine;
 	size_t size = (UNC_GROUP_VALUE + group->n) * sizeof(*group->data);
 	long got = machine->events->read(machine, group->fd[0], group->data, size);
 	uint64_t enabled = group->data[UNC_GROUP_ENABLED];
@@ -127,7 +127,7 @@ static int check_time(struct unc_kernel_group *group, uint64_t before)
 	/* Not at each read: the allowed difference would hide one that has ended that is read often. */
 	if (rc == 0 && (!group->timed || elapsed >= 100 * ms)) {
 		group->timed = true;
-		group->seen = unc_machine_now(group->machine);
+		group->seen = unc_machine_now(group->backend->machine);
 		group->enabled = group->data[UNC_GROUP_ENABLED];
 	}
 	return rc;
@@ -135,7 +135,7 @@ static int check_time(struct unc_kernel_group *group, uint64_t before)
 
 int unc_kernel_group_read(struct unc_kernel_group *group)
 {
-	uint64_t before = unc_machine_now(group->machine);
+	uint64_t before = unc_machine_now(group->backend->machine);
 	int rc = group->ended ? group->ended : read_data(group);
 
 	if (rc == 0)
@@ -163,16 +163,16 @@ static int runs(struct unc_kernel_group *group)
 		if (i == 20)
 			return ENODEV;
 		if (i > 0)
-			group->machine->methods->pause(group->machine, ms);
+			group->backend->machine->methods->pause(group->backend->machine, ms);
 		error = unc_kernel_group_read(group);
 	}
 	return error;
 }
 
 /* One that other processes of the user had before, and that does not run any more, is exchanged. */
-static int take_passed(struct unc_kernel_group *group, struct unc_broker *broker,
-		       struct unc_error *err)
+static int take_passed(struct unc_kernel_group *group, struct unc_error *err)
 {
+	struct unc_broker *broker = group->backend->broker;
 	int rc, error = ENODEV;
 
 	for (int dead = 0; dead <= 1 && error; dead++) {
@@ -189,7 +189,7 @@ static int take_passed(struct unc_kernel_group *group, struct unc_broker *broker
 		memset(group->last, 0, group->n * sizeof(*group->last));
 		error = runs(group);
 		if (error)
-			unc_events_close(group->machine, group->fd, group->n);
+			unc_events_close(group->backend->machine, group->fd, group->n);
 	}
 	if (error)
 		unc_broker_close(broker, group->call, &group->place, group->event, group->n);
@@ -206,14 +206,14 @@ static int start_group(struct unc_kernel_group *group, struct unc_error *err)
 	size_t refused;
 
 	for (int pinned = 1; pinned >= 0 && error == EBUSY; pinned--) {
-		error = unc_events_open(group->machine, &group->place, group->event, group->n,
-					pinned, group->fd, &refused);
+		error = unc_events_open(group->backend->machine, &group->place, group->event,
+					group->n, pinned, group->fd, &refused);
 		if (error)
 			return fail_open(group, refused, error, err);
 		group->lost = false;
 		error = unc_kernel_group_read(group);
 		if (error)
-			unc_events_close(group->machine, group->fd, group->n);
+			unc_events_close(group->backend->machine, group->fd, group->n);
 	}
 	if (error)
 		return unc_fail(err, UNC_ERR_IO,
@@ -223,8 +223,7 @@ static int start_group(struct unc_kernel_group *group, struct unc_error *err)
 }
 
 /* Nothing of it is open; NULL: out of memory. */
-static struct unc_kernel_group *new_group(struct unc_machine *machine,
-					  struct unc_kernel_group *next,
+static struct unc_kernel_group *new_group(struct unc_backend *backend,
 					  const struct unc_kernel_place *place,
 					  const struct unc_kernel_event *events, size_t n)
 {
@@ -236,8 +235,8 @@ static struct unc_kernel_group *new_group(struct unc_machine *machine,
 	if (!group)
 		return NULL;
 	pthread_mutex_init(&group->lock, NULL);
-	group->machine = machine;
-	group->next = next;
+	group->backend = backend;
+	group->next = backend->first;
 	group->place = *place;
 	group->n = n;
 	group->data = (uint64_t *)(group + 1);
@@ -275,38 +274,38 @@ static int fail_cpus(const struct unc_machine *machine, uint32_t of, struct unc_
 }
 
 /* The CPU that stood for its socket may have gone offline since: any other will do. */
-int unc_kernel_group_open(struct unc_machine *machine, struct unc_broker *broker,
-			  struct unc_kernel_group *next, const struct unc_kernel_place *place,
+int unc_kernel_group_open(struct unc_backend *backend, const struct unc_kernel_place *place,
 			  const struct unc_kernel_event *events, size_t n,
 			  struct unc_kernel_group **out, struct unc_error *err)
 {
-	struct unc_kernel_group *group = new_group(machine, next, place, events, n);
+	const struct unc_topology *top = backend->machine->top;
+	struct unc_kernel_group *group = new_group(backend, place, events, n);
 	int rc, cpu;
 
 	if (!group)
 		return unc_no_memory(err);
-	rc = broker ? take_passed(group, broker, err) : start_group(group, err);
-	for (unsigned i = 0; !broker && rc == UNC_ERR_NOT_FOUND &&
-			     (cpu = unc_topology_sibling(machine->top, place->cpu, i)) >= 0;
+	rc = backend->passed ? take_passed(group, err) : start_group(group, err);
+	for (unsigned i = 0; !backend->passed && rc == UNC_ERR_NOT_FOUND &&
+			     (cpu = unc_topology_sibling(top, place->cpu, i)) >= 0;
 	     i++) {
 		group->place.cpu = (uint32_t)cpu;
 		rc = start_group(group, err);
 	}
-	if (!broker && rc == UNC_ERR_NOT_FOUND)
-		rc = fail_cpus(machine, place->cpu, err);
+	if (!backend->passed && rc == UNC_ERR_NOT_FOUND)
+		rc = fail_cpus(backend->machine, place->cpu, err);
 	if (rc < 0) {
 		free_group(group);
 		return rc;
 	}
 	unc_error_clear(err);  /* of the CPUs before */
 	group->place = *place; /* by which others will ask */
-	*out = group;
+	*out = backend->first = group;
 	return 0;
 }
 
 void unc_kernel_group_close(struct unc_kernel_group *group, struct unc_broker *broker)
 {
-	unc_events_close(group->machine, group->fd, group->n);
+	unc_events_close(group->backend->machine, group->fd, group->n);
 	if (broker)
 		unc_broker_close(broker, group->call, &group->place, group->event, group->n);
 	free_group(group);

@@ -17,8 +17,7 @@ enum { UNC_GROUP_N, UNC_GROUP_ENABLED, UNC_GROUP_RUNNING, UNC_GROUP_VALUE };
 struct unc_kernel_group {
 	struct unc_backend *backend;
 	uint8_t way;
-	unsigned call; /* the connection over which a broker has passed it */
-	struct unc_machine *machine;
+	unsigned call;                 /* the connection over which a broker has passed it */
 	struct unc_kernel_group *next; /* of those that are open */
 	unsigned users;
 	struct unc_kernel_place place;
@@ -51,11 +50,10 @@ struct unc_backend {
 
 /* ---- kernel_group.c */
 
-/* broker: who opens them; NULL: this process. next: the first of those that are open already.
- * Errors: as unc_kernel_open(). */
-int unc_kernel_group_open(struct unc_machine *, struct unc_broker *, struct unc_kernel_group *next,
-			  const struct unc_kernel_place *, const struct unc_kernel_event *,
-			  size_t n, struct unc_kernel_group **out, struct unc_error *err);
+/* Adds one to those that are open, with the lock held. Errors: as unc_kernel_open(). */
+int unc_kernel_group_open(struct unc_backend *, const struct unc_kernel_place *,
+			  const struct unc_kernel_event *, size_t n, struct unc_kernel_group **out,
+			  struct unc_error *err);
 /* broker: to whom they are given back; NULL: to nobody. */
 void unc_kernel_group_close(struct unc_kernel_group *, struct unc_broker *broker);
 /* Which of its events this is; n: none. */

@@ -219,12 +219,8 @@ int unc_kernel_open(struct unc_access *access, const struct unc_kernel_place *pl
 	pthread_mutex_lock(&backend->lock);
 	for (group = backend->first; group && !unc_kernel_group_has(group, place, events, n);)
 		group = group->next;
-	if (!group && (rc = unc_kernel_group_open(backend->machine, backend->broker, backend->first,
-						  place, events, n, &group, err)) == 0) {
-		group->backend = backend;
+	if (!group && (rc = unc_kernel_group_open(backend, place, events, n, &group, err)) == 0)
 		group->way = (uint8_t)way_of(access, place->passed);
-		backend->first = group;
-	}
 	if (rc == 0) {
 		group->users++;
 		*out = group;
