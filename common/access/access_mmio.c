@@ -53,10 +53,9 @@ static int open_memory(struct unc_backend *backend, struct unc_error *err)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"/dev/mem: no such file: a container, or a kernel without it");
 	if (fd == UNC_ERR_PERMISSION)
-		return unc_fail(
-			err, UNC_ERR_PERMISSION,
-			"/dev/mem: permission denied: root with CAP_SYS_RAWIO is needed, and "
-			"a kernel that is not locked down (Secure Boot)");
+		return unc_fail(err, UNC_ERR_PERMISSION,
+				"/dev/mem: permission denied: root with CAP_SYS_RAWIO is needed, "
+				"and a kernel that is not locked down (Secure Boot)");
 	if (fd < 0)
 		return unc_fail(err, fd, "/dev/mem: %s", unc_fs_reason(errno));
 	if (!unc_fs_replayed(backend->fs) && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
@@ -72,8 +71,8 @@ static int fail_page(uint64_t address, int errno_value, struct unc_error *err)
 	if (errno_value == EPERM || errno_value == EACCES)
 		return unc_fail(err, UNC_ERR_PERMISSION,
 				"/dev/mem: the kernel refuses page 0x%" PRIx64
-				": it is locked down, "
-				"or built with STRICT_DEVMEM (boot with iomem=relaxed)",
+				": it is locked down, or built with STRICT_DEVMEM (boot with "
+				"iomem=relaxed)",
 				address);
 	return unc_fail(err, unc_fs_error(errno_value), "/dev/mem: page 0x%" PRIx64 ": %s", address,
 			strerror(errno_value));
@@ -135,9 +134,9 @@ static int mmio_prepare(struct unc_backend *backend, struct unc_reg_op *op, stru
 	if (rc < 0)
 		return rc;
 	if (op->kind == UNC_OP_WRITE && !backend->writable)
-		return unc_fail(err, UNC_ERR_PERMISSION,
-				"/dev/mem can be read but not written: root with CAP_SYS_RAWIO is "
-				"needed");
+		return unc_fail(
+			err, UNC_ERR_PERMISSION,
+			"/dev/mem can be read but not written: root with CAP_SYS_RAWIO is needed");
 	if (backend->plain && (address >= backend->end || backend->end - address < bytes))
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "mmio 0x%" PRIx64 " is not in this dump",
 				address);

@@ -152,8 +152,8 @@ static int call(struct unc_broker *b, struct unc_error *err)
 		     : error == ECONNREFUSED
 			     ? unc_fail(err, UNC_ERR_IO,
 					"nobody listens on the broker's socket %s: its "
-					"administrator starts it again "
-					"(systemctl restart uncored.socket)",
+					"administrator starts it again (systemctl restart "
+					"uncored.socket)",
 					at.sun_path)
 			     : unc_fail(err, error == EACCES ? UNC_ERR_PERMISSION : UNC_ERR_IO,
 					"the broker's socket %s: %s%s", at.sun_path,
@@ -220,20 +220,18 @@ static int receive(struct unc_broker *b, struct unc_wire_answer *answer, int *fd
 	    answer->head.magic != UNC_WIRE_MAGIC || !memchr(answer->text, '\0', UNC_WIRE_TEXT))
 		return unc_fail(err, UNC_ERR_IO, "what came is no answer of a broker");
 	if (answer->head.version != UNC_WIRE_VERSION)
-		return unc_fail(
-			err, UNC_ERR_UNAVAILABLE,
-			"the broker speaks version %u of its protocol, this library version "
-			"%d: install the same release",
-			answer->head.version, UNC_WIRE_VERSION);
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"the broker speaks version %u of its protocol, this library "
+				"version %d: install the same release",
+				answer->head.version, UNC_WIRE_VERSION);
 	if (answer->code)
 		return unc_fail(err, answer->code < 0 ? answer->code : UNC_ERR_IO, "%s",
 				answer->text);
 	if (errno == EMFILE || *n != most)
-		return unc_fail(
-			err, UNC_ERR_UNAVAILABLE,
-			"only %zu of %zu descriptors could be taken: raise the hard limit of "
-			"open files (ulimit -Hn, LimitNOFILE=)",
-			*n, most);
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"only %zu of %zu descriptors could be taken: raise the hard limit "
+				"of open files (ulimit -Hn, LimitNOFILE=)",
+				*n, most);
 	return 0;
 }
 

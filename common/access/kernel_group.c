@@ -24,12 +24,11 @@ static int fail_descriptors(const struct unc_kernel_group *group, size_t opened,
 	for (const struct unc_kernel_group *other = group->next; other; other = other->next)
 		have += other->n;
 	getrlimit(RLIMIT_NOFILE, &limit);
-	return unc_fail(
-		err, UNC_ERR_UNAVAILABLE,
-		"each event of the kernel needs a file descriptor: %zu are open and %zu "
-		"more are needed for this unit alone, but the process may have %llu in all: "
-		"raise the hard limit of open files (ulimit -Hn, LimitNOFILE=)",
-		have, group->n - opened, (unsigned long long)limit.rlim_cur);
+	return unc_fail(err, UNC_ERR_UNAVAILABLE,
+			"each event of the kernel needs a file descriptor: %zu are open and %zu "
+			"more are needed for this unit alone, but the process may have %llu in "
+			"all: raise the hard limit of open files (ulimit -Hn, LimitNOFILE=)",
+			have, group->n - opened, (unsigned long long)limit.rlim_cur);
 }
 
 /* Why event i could not be opened. */
@@ -64,8 +63,8 @@ static int fail_open(const struct unc_kernel_group *group, size_t i, int errno_v
 					event->config, i, i == 1 ? "" : "s");
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"the kernel refuses config=0x%" PRIx64
-				" on cpu %u: the unit is not "
-				"there, or has no such event, or its socket is offline",
+				" on cpu %u: the unit is not there, or has no such event, or its "
+				"socket is offline",
 				event->config, group->place.cpu);
 	default:
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "perf_event_open on cpu %u: %s",

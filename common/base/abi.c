@@ -46,9 +46,8 @@ int unc_struct_in(void *own, size_t own_size, const void *theirs, size_t size, c
 		if (byte[i])
 			return unc_fail(
 				err, UNC_ERR_INVALID,
-				"struct %s: a member is set that this libuncore does not know "
-				"(%zu bytes, here %zu): the program was compiled with a later "
-				"one",
+				"struct %s: a member is set that this libuncore does not know (%zu "
+				"bytes, here %zu): the program was compiled with a later one",
 				name, size, own_size);
 	memcpy(own, theirs, size < own_size ? size : own_size);
 	return 0;

@@ -60,11 +60,10 @@ static int fail_open(struct broker *b, const struct unc_wire_set *set, uint16_t 
 		return err->code;
 	case EINVAL:
 		if (i > 0)
-			return unc_fail(
-				err, UNC_ERR_CONFLICT,
-				"%u events do not count together: the unit has %u counters, "
-				"and not each counts everything",
-				set->n, b->table.type[type].n_counters);
+			return unc_fail(err, UNC_ERR_CONFLICT,
+					"%u events do not count together: the unit has %u "
+					"counters, and not each counts everything",
+					set->n, b->table.type[type].n_counters);
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "the kernel refuses config=0x%" PRIx64,
 				set->event[i].config);
 	case EMFILE:
@@ -213,23 +212,21 @@ static int check_limits(struct broker *b, const struct connection *c, const stru
 			const struct unc_wire_set *set, uint16_t type, struct unc_error *err)
 {
 	if (u->descriptors + set->n > b->policy.descriptors)
-		return unc_fail(
-			err, UNC_ERR_BUSY,
-			"%u more descriptors are more than the %u that a user may have here; "
-			"%u are in use",
-			set->n, b->policy.descriptors, u->descriptors);
+		return unc_fail(err, UNC_ERR_BUSY,
+				"%u more descriptors are more than the %u that a user may have "
+				"here; %u are in use",
+				set->n, b->policy.descriptors, u->descriptors);
 	if (b->kept + set->n > (c->uid ? b->most - b->most / ROOTS : b->most))
 		return unc_fail(err, UNC_ERR_BUSY, "the broker has no descriptors left");
 	if (!may_have(c->uid, u->grants, b->n_grants, MAX_GRANTS))
 		return unc_fail(err, UNC_ERR_BUSY,
-				"you have %u sets of events, or all users %zu: the broker "
-				"has room for no more",
+				"you have %u sets of events, or all users %zu: the broker has room "
+				"for no more",
 				u->grants, b->n_grants);
 	if (c->uid && turns_of(b, c->uid, set, &b->table.type[type]) > b->policy.sets)
 		return unc_fail(err, UNC_ERR_BUSY,
 				"cpu %u: you have other sets of events open there that do not "
-				"count together "
-				"with these; a user may have %u that take turns",
+				"count together with these; a user may have %u that take turns",
 				set->cpu, b->policy.sets);
 	return 0;
 }
@@ -279,8 +276,8 @@ static int open_set(struct broker *b, unsigned connection, const struct unc_wire
 	}
 	if (at == MAX_GRANTS || (!lease && !may_have(c->uid, u->leases, b->n_leases, MAX_LEASES)))
 		return unc_fail(err, UNC_ERR_BUSY,
-				"you have %u shares of sets of events, or all users %zu: "
-				"the broker has room for no more",
+				"you have %u shares of sets of events, or all users %zu: the "
+				"broker has room for no more",
 				u->leases, b->n_leases);
 	struct grant *g = &b->grant[at];
 

@@ -115,21 +115,20 @@ static int check_peer(struct broker *b, int fd, struct ucred *who, struct unc_er
 			err, UNC_ERR_PERMISSION,
 			"you are in none of the groups that the broker of this site serves");
 	if (is_subordinate(who->uid))
-		return unc_fail(
-			err, UNC_ERR_PERMISSION,
-			"user id %u is a subordinate one (/etc/subuid), of which a user has many: "
-			"only users themselves are served",
-			(unsigned)who->uid);
+		return unc_fail(err, UNC_ERR_PERMISSION,
+				"user id %u is a subordinate one (/etc/subuid), of which a user "
+				"has many: only users themselves are served",
+				(unsigned)who->uid);
 	u = grants_user(b, who->uid);
 	if (!u)
 		return unc_fail(err, UNC_ERR_BUSY, "the broker has too many users");
 	if (who->uid && b->n_connections >= MAX_CONNECTIONS - MAX_CONNECTIONS / ROOTS)
 		return unc_fail(err, UNC_ERR_BUSY, "the broker has too many connections");
 	if (who->uid && u->connections >= b->policy.connections)
-		return unc_fail(err, UNC_ERR_BUSY,
-				"you have %u connections to the broker, which are all that a user "
-				"may have",
-				u->connections);
+		return unc_fail(
+			err, UNC_ERR_BUSY,
+			"you have %u connections to the broker, which are all that a user may have",
+			u->connections);
 	return 0;
 }
 
@@ -309,11 +308,10 @@ static int check_untaken(struct broker *b, const struct connection *c,
 		all += other->untaken;
 	}
 	if (c->uid && all > b->most / SHARE)
-		return unc_fail(
-			err, UNC_ERR_BUSY,
-			"you have not taken %u descriptors that were passed to you: no more are "
-			"passed before that",
-			all);
+		return unc_fail(err, UNC_ERR_BUSY,
+				"you have not taken %u descriptors that were passed to you: no "
+				"more are passed before that",
+				all);
 	return 0;
 }
 

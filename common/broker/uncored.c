@@ -124,10 +124,8 @@ void broker_try_right(struct broker *b)
 		close(fd);
 	} else if (errno == EACCES || errno == EPERM) {
 		unc_perf_refused(b->machine.fs, errno, &b->unable);
-		unc_error_prefix(
-			&b->unable,
-			"the broker of this site may not open events itself (its administrator: "
-			"uncored(8), RIGHTS)");
+		unc_error_prefix(&b->unable, "the broker of this site may not open events itself "
+					     "(its administrator: uncored(8), RIGHTS)");
 		b->unable.code = UNC_ERR_PERMISSION;
 		if (!said)
 			broker_log(3, "%s", b->unable.text);
@@ -183,8 +181,7 @@ static int read_policy(struct broker *b, const char *cpu, struct unc_error *err)
 				      cpu)
 			   : unc_fail(err, UNC_ERR_UNAVAILABLE,
 				      "there are no tables of this CPU: %s, family %d model 0x%x; "
-				      "--cpu NAME "
-				      "checks a policy for another one",
+				      "--cpu NAME checks a policy for another one",
 				      b->topology.vendor, b->topology.family,
 				      (unsigned)b->topology.model);
 	return policy_read(b->policy_path, &b->table, b->topology.n_sockets, &b->policy, err);
@@ -328,9 +325,8 @@ static int check(const struct broker *b)
 	const struct policy *p = &b->policy;
 
 	printf("CPU            %s\nallows         %s\nper user       %u descriptors, %u "
-	       "connections, %u "
-	       "requests a second\nper unit       %u sets of events of a user that do not count "
-	       "together\n",
+	       "connections, %u requests a second\nper unit       %u sets of events of a user that "
+	       "do not count together\n",
 	       unc_tbl_str(&b->table, b->table.title), p->told, p->descriptors, p->connections,
 	       p->requests, p->sets);
 	return fflush(stdout) == 0 ? 0 : 1;

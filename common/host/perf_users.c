@@ -132,18 +132,6 @@ enum unc_perf_right unc_perf_right(int level)
 	return level >= 3 ? UNC_PERF_ADMIN : level > 0 ? UNC_PERF_PERFMON : UNC_PERF_EVERYBODY;
 }
 
-const char *unc_perf_right_name(enum unc_perf_right right)
-{
-	switch (right) {
-	case UNC_PERF_ADMIN:
-		return "CAP_SYS_ADMIN";
-	case UNC_PERF_PERFMON:
-		return "CAP_PERFMON or CAP_SYS_ADMIN";
-	default:
-		return "no right";
-	}
-}
-
 int unc_perf_refused(const struct unc_fs *fs, int errno_value, struct unc_error *err)
 {
 	int level;
@@ -153,7 +141,10 @@ int unc_perf_refused(const struct unc_fs *fs, int errno_value, struct unc_error 
 		return unc_fail(err, UNC_ERR_PERMISSION,
 				"perf_event_open: permission denied: "
 				"kernel.perf_event_paranoid=%d asks for %s; 0 asks for nothing",
-				level, unc_perf_right_name(unc_perf_right(level)));
+				level,
+				unc_perf_right(level) == UNC_PERF_ADMIN
+					? "CAP_SYS_ADMIN"
+					: "CAP_PERFMON or CAP_SYS_ADMIN");
 	return unc_fail(err, UNC_ERR_PERMISSION,
 			"perf_event_open: %s: a security module or a container's seccomp profile "
 			"forbids what kernel.perf_event_paranoid would allow",

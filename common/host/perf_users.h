@@ -32,8 +32,6 @@ enum unc_perf_right {
 int unc_perf_level(const struct unc_fs *, int *level);
 /* The least right that is enough at a level. */
 enum unc_perf_right unc_perf_right(int level);
-/* "CAP_PERFMON or CAP_SYS_ADMIN", "CAP_SYS_ADMIN", "no right". */
-const char *unc_perf_right_name(enum unc_perf_right);
 /* The sentence for EACCES and EPERM of perf_event_open(), by the level: UNC_ERR_PERMISSION. */
 int unc_perf_refused(const struct unc_fs *, int errno_value, struct unc_error *err);
 

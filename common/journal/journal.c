@@ -529,11 +529,10 @@ static int open_folder(struct unc_journal *j, bool make)
 	if ((!st.st_uid || st.st_uid == j->book->user) && !(st.st_mode & S_IWOTH) &&
 	    (!(st.st_mode & S_IWGRP) || st.st_mode & S_ISVTX))
 		return 0;
-	return unc_fail(
-		&j->reason, UNC_ERR_DENIED,
-		"%s: the journal needs a folder of root's, or of one's own, that only they may "
-		"write, or a group if it is sticky (chmod o-w,+t)",
-		j->dir);
+	return unc_fail(&j->reason, UNC_ERR_DENIED,
+			"%s: the journal needs a folder of root's, or of one's own, that only they "
+			"may write, or a group if it is sticky (chmod o-w,+t)",
+			j->dir);
 }
 
 int unc_journal_open(struct unc_journal *j, const char *dir, bool make)
