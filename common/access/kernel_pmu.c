@@ -75,13 +75,18 @@ static int choose_cpu(const struct unc_backend *backend, const char *pmu, const 
 			mask, socket);
 }
 
-static int find_place(const struct unc_backend *backend, const char *pmu, unsigned socket,
-		      struct unc_kernel_place *out, struct unc_error *err)
+static int find_by(struct unc_backend *backend, const char *pmu, unsigned socket,
+		   struct unc_kernel_place *out, struct unc_error *err)
 {
+	struct unc_kernel_place place = {.passed = backend->passed};
 	struct unc_machine *machine = backend->machine;
 	char mask[4096];
-	int rc = machine->events->find(machine, pmu, &out->type, mask, sizeof(mask));
+	int rc;
 
+	if (!unc_events_pmu(pmu))
+		return unc_fail(err, UNC_ERR_DENIED,
+				"the kernel's PMU '%.40s' is not one of its uncore driver", pmu);
+	rc = machine->events->find(machine, pmu, &place.type, mask, sizeof(mask));
 	if (rc == ENOENT)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "the kernel has no PMU %s: its driver %s",
 				pmu,
@@ -93,29 +98,14 @@ static int find_place(const struct unc_backend *backend, const char *pmu, unsign
 	if (rc)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "the kernel's PMU %s: %s", pmu,
 				unc_fs_reason(rc));
-	if (machine->fenced && !unc_events_type(out->type))
+	if (machine->fenced && !unc_events_type(place.type))
 		return unc_fail(err, UNC_ERR_DENIED,
 				"the kernel's PMU %s: type %u is not one of a driver", pmu,
-				out->type);
-	return choose_cpu(backend, pmu, mask, socket, &out->cpu, err);
-}
-
-static int find_by(struct unc_backend *backend, const char *pmu, unsigned socket,
-		   struct unc_kernel_place *out, struct unc_error *err)
-{
-	struct unc_kernel_place place = {0};
-	int rc;
-
-	if (!unc_events_pmu(pmu))
-		return unc_fail(err, UNC_ERR_DENIED,
-				"the kernel's PMU '%.40s' is not one of its uncore driver", pmu);
-	rc = find_place(backend, pmu, socket, &place, err);
-	if (rc == 0)
-		rc = has_right(backend, pmu, &place, err);
-	if (rc < 0)
+				place.type);
+	if ((rc = choose_cpu(backend, pmu, mask, socket, &place.cpu, err)) < 0 ||
+	    (rc = has_right(backend, pmu, &place, err)) < 0)
 		return rc;
 	*out = place;
-	out->passed = backend->passed;
 	memcpy(out->pmu, pmu, strnlen(pmu, sizeof(out->pmu) - 1));
 	return 0;
 }

@@ -159,15 +159,10 @@ static unsigned lower(char c)
 	return letter - 'A' < 26 ? letter | 0x20 : letter;
 }
 
-int unc_compare(const char *a, const char *b)
+bool unc_same(const char *a, const char *b)
 {
 	for (; *a == *b || lower(*a) == lower(*b); a++, b++)
 		if (!*a)
-			return 0;
-	return (int)lower(*a) - (int)lower(*b);
-}
-
-bool unc_same(const char *a, const char *b)
-{
-	return unc_compare(a, b) == 0;
+			return true;
+	return false;
 }

@@ -44,8 +44,7 @@ void unc_put_few(struct unc_buf *, const char *word);
 /* The numbers of the bits of a mask: "0-3,5". */
 void unc_put_bits(struct unc_buf *, uint64_t mask);
 
-/* Compares without regard to (ASCII) case. */
-int unc_compare(const char *a, const char *b);
+/* Whether two names are the same, without regard to (ASCII) case. */
 bool unc_same(const char *a, const char *b);
 
 #endif

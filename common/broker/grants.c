@@ -79,8 +79,8 @@ static int fail_open(struct broker *b, const struct unc_wire_set *set, uint16_t 
 static int find_pmu(struct broker *b, const struct unc_wire_set *set, uint32_t *pmu,
 		    struct unc_error *err)
 {
-	static bool cpus[UNC_MAX_CPUS];
-	static char mask[4096];
+	bool cpus[UNC_MAX_CPUS] = {false};
+	char mask[4096];
 	int error;
 
 	if (!unc_events_pmu(set->pmu))
@@ -92,7 +92,6 @@ static int find_pmu(struct broker *b, const struct unc_wire_set *set, uint32_t *
 						: unc_fs_reason(error));
 	if (!unc_events_type(*pmu))
 		return unc_fail(err, UNC_ERR_DENIED, "type %u is not one of a driver", *pmu);
-	memset(cpus, 0, sizeof(cpus));
 	if (!unc_cpu_list(mask, cpus) || set->cpu >= UNC_MAX_CPUS || !cpus[set->cpu])
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "cpu %u is none of its cpumask, %.40s",
 				set->cpu, mask);

@@ -323,18 +323,6 @@ static int check_bits(const struct unc_table *t, uid_t uid, uint16_t type, unsig
 	return 0;
 }
 
-static int refuse(const struct policy *p, const struct unc_table *t, bool found,
-		  struct unc_error *err)
-{
-	if (!found)
-		return unc_fail(err, UNC_ERR_UNAVAILABLE, "the tables of %s name no such PMU",
-				unc_tbl_str(t, t->name));
-	return unc_fail(err, UNC_ERR_PERMISSION,
-			"the broker of this site allows %s; an administrator allows more in its "
-			"policy (uncored(8))",
-			p->told);
-}
-
 int policy_allows(const struct policy *p, const struct unc_table *t, uid_t uid, const char *name,
 		  const struct unc_kernel_event *e, const struct unc_kernel_event *known,
 		  uint16_t *type, struct unc_error *err)
@@ -364,5 +352,11 @@ int policy_allows(const struct policy *p, const struct unc_table *t, uid_t uid, 
 		}
 	if (all)
 		return err->code;
-	return refuse(p, t, found, err);
+	if (!found)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "the tables of %s name no such PMU",
+				unc_tbl_str(t, t->name));
+	return unc_fail(err, UNC_ERR_PERMISSION,
+			"the broker of this site allows %s; an administrator allows more in its "
+			"policy (uncored(8))",
+			p->told);
 }

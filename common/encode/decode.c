@@ -67,7 +67,8 @@ static void take_fields(struct decode *d, struct unc_spec *spec)
 		uint64_t value = unc_field_value(f, d->ctl, d->filter, d->n_filters, &known);
 
 		for (unsigned k = 0; k < spec->n_umasks; k++)
-			needed |= unc_sets_field(d->t, &umask_fields(d, spec, k)->needs, field);
+			needed = needed ||
+				 unc_find_set(d->t, &umask_fields(d, spec, k)->needs, field);
 		bool says = needed || (value != at_rest(d, spec, field) &&
 				       (value || !(f->flags & UNC_FIELD_WO)));
 
@@ -225,7 +226,7 @@ static void try_event(struct decode *d, struct unc_spec spec)
 static bool added_to(const struct unc_table *t, const struct unc_tbl_event *e, uint16_t field)
 {
 	for (const struct unc_tbl_umask *u = NULL; (u = UNC_NEXT(t, umask, e->umasks, u));)
-		if (unc_sets_field(t, &unc_umask_fields(t, u)->sets, field))
+		if (unc_find_set(t, &unc_umask_fields(t, u)->sets, field))
 			return true;
 	return false;
 }

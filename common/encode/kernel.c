@@ -54,24 +54,14 @@ static int check_control(const struct work *w)
 		      field_of(w, UNC_NONE, dropped), (ull)dropped);
 }
 
-/* Bits of config1 and config2 that the driver writes for an event. */
-static void carried(const struct work *w, uint64_t bits[2])
-{
-	const struct unc_tbl_kernel_filter *row = NULL;
-
-	while ((row = UNC_NEXT(w->t, kernel_filter, w->type->kernel_filters, row))) {
-		if ((w->code->ctl & row->mask) != row->ctl)
-			continue;
-		bits[0] |= row->bits[0];
-		bits[1] |= row->bits[1];
-	}
-}
-
 static int add_filters(const struct work *w, uint64_t config[2])
 {
-	uint64_t bits[2] = {0};
+	const struct unc_tbl_kernel_filter *row = NULL;
+	uint64_t bits[2] = {0}; /* of config1 and config2 that the driver writes for the event */
 
-	carried(w, bits);
+	while ((row = UNC_NEXT(w->t, kernel_filter, w->type->kernel_filters, row)))
+		for (unsigned i = 0; i < 2 && (w->code->ctl & row->mask) == row->ctl; i++)
+			bits[i] |= row->bits[i];
 	for (unsigned i = 0; i < w->code->n_filters; i++) {
 		const struct unc_code_filter *f = &w->code->filter[i];
 		int at = unc_kernel_place(w->pmu, f->reg);

@@ -62,7 +62,7 @@ uint16_t unc_event_field(const struct unc_table *t, unsigned event, size_t i, bo
 
 	for (uint32_t k = fields->first; k < fields->first + fields->n; k++)
 		if (unc_event_takes(t, event, (uint16_t)k) && i-- == 0) {
-			*needed = unc_sets_field(t, &t->event[event].fields.needs, (uint16_t)k);
+			*needed = unc_find_set(t, &t->event[event].fields.needs, (uint16_t)k);
 			return (uint16_t)k;
 		}
 	return UNC_NONE;
@@ -124,7 +124,7 @@ bool unc_event_needs(const struct unc_table *t, unsigned event, uint16_t umask, 
 	for (uint32_t i = 0; umask == UNC_NONE && i < e->umasks.n; i++)
 		if (t->umask[e->umasks.first + i].flags & UNC_UMASK_DEFAULT)
 			umask = (uint16_t)(e->umasks.first + i);
-	return unc_sets_field(t, &e->fields.needs, field) ||
+	return unc_find_set(t, &e->fields.needs, field) ||
 	       (umask != UNC_NONE &&
-		unc_sets_field(t, &unc_umask_fields(t, &t->umask[umask])->needs, field));
+		unc_find_set(t, &unc_umask_fields(t, &t->umask[umask])->needs, field));
 }

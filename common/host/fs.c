@@ -244,8 +244,7 @@ int unc_fs_text(const struct unc_fs *fs, char *buf, size_t size, const char *for
 		n += (size_t)got;
 	saved = errno;
 	close(fd);
-	if (n && buf[n - 1] == '\n')
-		n--;
+	n -= n && buf[n - 1] == '\n';
 	buf[n] = '\0';
 	errno = saved;
 	return got < 0 ? unc_fs_error(saved) : 0;
@@ -280,13 +279,12 @@ bool unc_fs_exists(const struct unc_fs *fs, const char *format, ...)
 	int rc;
 
 	PATH_OF(rc, fs, path, sizeof(path), format);
-	if (!dump)
+	if (rc < 0 || !dump)
 		return rc == 0 && access(path, F_OK) == 0;
 	const char *name = path + strlen(fs->prefix);
 	pthread_mutex_lock(&dump->lock);
-	exists = rc == 0 &&
-		 (dump->replays ? unc_dump_find(dump, name) || unc_dump_child(dump, name, &i, &n)
-				: access(path, F_OK) == 0);
+	exists = dump->replays ? unc_dump_find(dump, name) || unc_dump_child(dump, name, &i, &n)
+			       : access(path, F_OK) == 0;
 	if (exists && !dump->replays)
 		unc_dump_take(dump, fs->prefix, path);
 	pthread_mutex_unlock(&dump->lock);

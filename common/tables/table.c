@@ -75,14 +75,9 @@ const struct unc_tbl_set *unc_find_set(const struct unc_table *t, const struct u
 	return NULL;
 }
 
-bool unc_sets_field(const struct unc_table *t, const struct unc_range *sets, uint16_t field)
-{
-	return unc_find_set(t, sets, field) != NULL;
-}
-
 bool unc_takes_field(const struct unc_table *t, const struct unc_tbl_fields *fields, uint16_t field)
 {
-	return unc_sets_field(t, &fields->needs, field) || unc_sets_field(t, &fields->uses, field);
+	return unc_find_set(t, &fields->needs, field) || unc_find_set(t, &fields->uses, field);
 }
 
 uint64_t unc_sets_bits(const struct unc_table *t, const struct unc_range *sets, uint16_t reg)

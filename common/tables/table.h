@@ -650,7 +650,6 @@ int unc_kernel_place(const struct unc_tbl_kernel *, uint16_t reg);
 /* The setting of a field among some; NULL: there is none. */
 const struct unc_tbl_set *unc_find_set(const struct unc_table *, const struct unc_range *sets,
 				       uint16_t field);
-bool unc_sets_field(const struct unc_table *, const struct unc_range *sets, uint16_t field);
 /* Whether the user must or may give a field. */
 bool unc_takes_field(const struct unc_table *, const struct unc_tbl_fields *, uint16_t field);
 /* The bits that settings make in a register (UNC_NONE: in the control of a counter). */
