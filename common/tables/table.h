@@ -277,12 +277,6 @@ struct unc_tbl_forbid {
 	struct unc_range sets;
 };
 
-/* a name for several fields (sets[].field) */
-struct unc_tbl_bundle {
-	unc_str name;
-	struct unc_range sets;
-};
-
 /* A PMU of the kernel's own driver (perf_event_open), and what it really carries. */
 struct unc_tbl_kernel {
 	unc_str name;        /* with {n} for the number of the unit, if there are several */
@@ -321,18 +315,17 @@ struct unc_tbl_type {
 	struct unc_range parts, regs, fields, steps_start, steps_stop;
 	struct unc_range steps_freeze, steps_unfreeze;
 	struct unc_range counters; /* fixed and free-running */
-	struct unc_range lanes, forbids, bundles;
+	struct unc_range lanes, forbids;
 	struct unc_range kernels, kernel_filters, kernel_counters;
 	struct unc_range events;
 	struct unc_range nodes;
 	struct unc_range settled; /* sets: fields that events settle where nobody gives them */
 	struct unc_range checked; /* sets: those that something must go with, or not */
 	uint64_t checked_bits;    /* all, or these have no say where none of them is set in CTL */
-	uint16_t pool;    /* 1 + the type whose units and counters a view uses; 0: its own */
-	uint16_t partner; /* 1 + the type of which each unit comes with one of these; 0: none */
-	uint16_t global_status[2]; /* registers of the socket (index into regs) */
-	uint16_t unfreeze;         /* register that lets a frozen socket go on */
-	uint8_t n_global, has_unfreeze;
+	uint16_t pool;     /* 1 + the type whose units and counters a view uses; 0: its own */
+	uint16_t partner;  /* 1 + the type of which each unit comes with one of these; 0: none */
+	uint16_t unfreeze; /* register that lets a frozen socket go on */
+	uint8_t n_global, has_unfreeze; /* n_global: status registers of the socket */
 	uint64_t unfreeze_value;
 	uint16_t first_ctl, first_ctr; /* index into regs; counter first + i is + i */
 	uint16_t unit_ctl, status;     /* index into regs, or UNC_NONE */
@@ -468,7 +461,7 @@ struct unc_table {
 /* clang-format off */
 #define UNC_TABLE_ARRAYS(X) \
 	X(cpuid) X(where) X(present) X(map) X(endpoint) X(bar) X(part) X(reg) X(field) X(value) X(set) X(step) X(counter) X(lane) \
-	X(forbid) X(bundle) X(kernel) X(kernel_filter) X(kernel_counters) X(nodes) X(type) X(fields) X(umask) X(event) X(slot) X(metric) \
+	X(forbid) X(kernel) X(kernel_filter) X(kernel_counters) X(nodes) X(type) X(fields) X(umask) X(event) X(slot) X(metric) \
 	X(group) X(group_item) X(known)
 /* clang-format on */
 #define UNC_TABLE_ARRAY(row)                                                                       \

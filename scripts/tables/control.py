@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How counters are controlled, in units.tbl: settings, steps, lanes; and what the kernel's driver carries."""
 from .lines import TableError, number, numbers, pair
-from .rows import CLASSES, MASK, NONE, WO, field_bits, field_max, ones, pieces
+from .rows import CLASSES, MASK, NONE, WO, Range, field_bits, field_max, ones, pieces
 
 STEPS = ('filters', 'controls', 'preload', 'restore')  # UNC_STEP_*, from 1
 WRITE, FOUND = 0, 5
@@ -54,11 +54,11 @@ class Control:
             name, colon, value = word.partition(':')
             if bool(colon) != with_value:
                 raise TableError(f"{what}={word}: want {'FIELD:VALUE' if with_value else 'FIELD'}")
-            bundle = None if colon else next((b for b in self.type.bundles.of(self.t.bundle) if b.name.lower() == word.lower()), None)
-            if not bundle:
+            fields = None if colon else self.bundles.get((self.type.fields.first, word.lower()))
+            if not fields:
                 self.add_setting(name, value if colon else None, sets)
                 continue
-            for field in [s.field for s in bundle.sets.of(self.t.set)]:
+            for field in fields:
                 if all(s.field != field for s in sets.of(self.t.set)):
                     sets.extend(self.t.set)
                     self.t.set.append(CLASSES['set'](field=field))
@@ -159,14 +159,13 @@ class Control:
         self.t.field[of].flags |= MASK if to == 'mask' else 0
 
     def end_fields(self):
-        t, bundle, name = self.type, self.w.bundle, self.text('NAME')
+        name, sets = self.text('NAME'), Range()
         if self.find_field(name) != NONE:
             raise TableError(f'{name} is a field already')
-        if any(b.name.lower() == name.lower() for b in t.bundles.of(self.t.bundle)):
+        if (self.type.fields.first, name.lower()) in self.bundles:
             raise TableError(f'fields {name} is given twice')
-        self.add_list('fields', self.text('FIELDS'), False, bundle.sets)
-        t.bundles.extend(self.t.bundle)
-        self.t.bundle.append(bundle)
+        self.add_list('fields', self.text('FIELDS'), False, sets)
+        self.bundles[self.type.fields.first, name.lower()] = [s.field for s in sets.of(self.t.set)]
 
     # ---- registers of the socket
 
@@ -191,8 +190,7 @@ class Control:
 
     def end_global(self):
         t, unfreeze = self.type, self.text('unfreeze')
-        found = self.registers_of('status', 2)
-        t.global_status, t.n_global = (found + [0, 0])[:2], len(found)
+        t.n_global = len(self.registers_of('status', 2))
         if unfreeze is None:
             return
         named = pair(unfreeze)

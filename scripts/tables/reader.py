@@ -69,6 +69,7 @@ class Reader(units.Units, control.Control, events.Events, metrics.Metrics, workl
         self.seen, self.seen_in_type = set(), set()
         self.cpu_lines, self.portable, self.lets = [], {}, {}
         self.field_at, self.reg_at = {}, {}  # (first of the type, name) -> index
+        self.bundles = {}  # (first of the type, name) -> fields that the name stands for
         self.grams, self.using = {}, False
         self.folders = {}  # {cpu: its folder}, of all; none: cpu= may name any
 

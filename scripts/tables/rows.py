@@ -25,14 +25,13 @@ STRUCTS = {
     'counter': 'name:S ctr ctl:H enable:Q width:B kernel:H',
     'lane': 'name:S counters:I lead:B same:Q',
     'forbid': 'why:S sets:R',
-    'bundle': 'name:S sets:R',
     'kernel': 'name unavailable:S bits named:Q config:4H number:32B free:B',
     'kernel_filter': 'ctl mask:Q bits:2Q',
     'kernel_counters': 'counters:I code:H',
     'nodes': 'clusters:B cluster:128B',
     'type': 'name title desc public_prefix:S parts regs fields steps_start steps_stop steps_freeze '
-            'steps_unfreeze counters lanes forbids bundles kernels kernel_filters kernel_counters events nodes settled '
-            'checked:R checked_bits:Q pool partner:H global_status:2H unfreeze:H n_global has_unfreeze:B '
+            'steps_unfreeze counters lanes forbids kernels kernel_filters kernel_counters events nodes settled '
+            'checked:R checked_bits:Q pool partner unfreeze:H n_global has_unfreeze:B '
             'unfreeze_value:Q first_ctl first_ctr unit_ctl status f_event f_umask:H '
             'enable active exclusive:Q max_inc:I discovery:h presents maps endpoints:R unlisted distrusted functions cpus '
             'share first n_counters width memory channels ports port_zero bus_zero port_dmi:B',
@@ -51,10 +50,11 @@ STRUCTS = {
     'machine': 'tsc_hz:d',
     # of the reader alone
     'cpu': 'steppings:Q family discovery unmapped:H',
+    'bundle': 'name:S',
     'place': 'base step:Q name:S space count per cpus bar optional group:B',
 }
 # What a table, and a workload, has rows of, in the order of UNC_TABLE_ARRAYS and UNC_WORKLOAD_ARRAYS.
-TABLE = ('cpuid where present map endpoint bar part reg field value set step counter lane forbid bundle kernel kernel_filter '
+TABLE = ('cpuid where present map endpoint bar part reg field value set step counter lane forbid kernel kernel_filter '
          'kernel_counters nodes type fields umask event slot metric group group_item known').split()
 WORKLOAD = ['load', 'sim_unit']
 
