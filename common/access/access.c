@@ -147,24 +147,17 @@ struct unc_fence *unc_access_fence(struct unc_access *access)
 }
 
 /* First allowed register of this place, or NULL. Operations of a unit are on places that are close to
- * each other: looked for from the last one on, in steps that double. */
+ * each other, mostly one behind the other: these are looked for in steps that double. */
 static struct known *find_place(struct unc_access *access, const struct unc_reg *reg)
 {
-	size_t low = 0, high = access->n, at = access->last < high ? access->last : 0;
-	bool behind = high && compare_place(&access->known[at].reg, reg) < 0;
+	size_t low = 0, high = access->last;
 
-	for (size_t step = 1; behind && at < high; step *= 2) {
-		low = at + 1;
-		at += step;
-		if (at < high && compare_place(&access->known[at].reg, reg) >= 0)
-			high = at;
+	for (size_t step = 1; high < access->n && compare_place(&access->known[high].reg, reg) < 0;
+	     step *= 2) {
+		low = high + 1;
+		high += step;
 	}
-	for (size_t step = 1; !behind && at > low; step *= 2) {
-		high = at;
-		at -= step < at ? step : at;
-		if (compare_place(&access->known[at].reg, reg) < 0)
-			low = at + 1;
-	}
+	high = high < access->n ? high : access->n;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -362,12 +361,4 @@ const struct unc_dump_entry *unc_dump_held(const struct unc_dump *dump, const ch
 
 	errno = !entry ? ENOENT : entry->kind == kind ? entry->error[write] : UNC_FS_IRREGULAR;
 	return errno ? NULL : entry;
-}
-
-int unc_dump_open(struct unc_dump *dump, const char *path, bool write)
-{
-	/* Nothing is ever written to it, for a process may have a limit of files. */
-	return unc_dump_held(dump, path, UNC_DUMP_DEVICE, write)
-		       ? memfd_create("libuncore-dump", MFD_CLOEXEC)
-		       : -1;
 }

@@ -103,8 +103,6 @@ const struct unc_dump_entry *unc_dump_held(const struct unc_dump *, const char *
 struct unc_dump_value *unc_dump_at(const struct unc_dump_entry *, uint64_t offset);
 /* The same again; buf NULL: only whether it can be. ENODATA: nobody has read that. */
 int unc_dump_again(struct unc_dump_entry *, bool write, void *buf, size_t size, uint64_t offset);
-/* A descriptor that stands for a device; -1 and errno. */
-int unc_dump_open(struct unc_dump *, const char *path, bool write);
 
 /* dump_text.c. Makes the file, which must not exist. UNC_ERR_* with a sentence. */
 int unc_dump_save(const struct unc_dump *, const char *file, struct unc_error *err);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -159,9 +160,13 @@ static int open_regular(const char *path)
 	return UNC_ERR_IO;
 }
 
-static int open_again(const struct unc_fs *fs, const char *path, bool write)
+/* A descriptor that stands for a device. Nothing is ever written to it, for a process may have a limit
+ * of files. */
+static int open_again(const struct unc_dump *dump, const char *name, bool write)
 {
-	int fd = unc_above_stdio(unc_dump_open(fs->dump, path + strlen(fs->prefix), write));
+	int fd = unc_dump_held(dump, name, UNC_DUMP_DEVICE, write)
+			 ? unc_above_stdio(memfd_create("libuncore-dump", MFD_CLOEXEC))
+			 : -1;
 
 	return fd < 0 ? unc_fs_error(errno) : fd;
 }
@@ -177,7 +182,7 @@ static int open_file(const struct unc_fs *fs, const char *path, int flags, bool 
 	if (!dump)
 		return regular ? open_regular(path) : open_path(path, flags);
 	pthread_mutex_lock(&dump->lock);
-	fd = dump->replays ? open_again(fs, path, write)
+	fd = dump->replays ? open_again(dump, name, write)
 	     : regular     ? open_regular(path)
 			   : open_path(path, flags);
 	error = errno;

@@ -23,7 +23,6 @@
 typedef uint32_t unc_str; /* offset into unc_table.strings; 0 is "" */
 
 enum { UNC_TABLE_CPUS = 32 };           /* compiled in */
-enum { UNC_MAX_KERNEL_NAME = 40 };      /* of a PMU, with {n} in it */
 enum { UNC_MAX_PLACES = UNC_BITS_MAX }; /* units of a type on a socket */
 enum { UNC_NONE = 0xffff };             /* "no row" in a 16-bit index */
 
