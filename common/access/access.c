@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "access/access.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "access/access_pci.h"
 #include "access/access_ways.h"
 #include "access/fence.h"
 #include "base/bits.h"
-#include "host/cpu.h"
 #include "host/fs.h"
 #include "host/machine.h"
 

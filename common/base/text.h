@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/bits.h"
 #include "base/error.h"
 
 /* A whole text as an unsigned number, decimal or 0x. False: it is none, or (errno ERANGE) too large. */

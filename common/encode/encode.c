@@ -2,7 +2,6 @@
 /* Events as register values. */
 #include "encode/encode.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"

@@ -3,7 +3,6 @@
 #include "encode/kernel.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "encode/schedule.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What an event, its umasks and its fields may not be together. */
 #include <stdio.h>
-#include <string.h>
 
 #include "encode/encode.h"
 #include "tables/table.h"

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "base/text.h"
 #include "tables/table.h"
 
 unsigned unc_type_instances(const struct unc_table *t, unsigned type)

@@ -2,7 +2,6 @@
 /* Events of the kernel that runs: PMUs from sysfs, counts through perf_event_open. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -13,7 +12,6 @@
 #include "host/cpu.h"
 #include "host/events.h"
 #include "host/fs.h"
-#include "host/process.h"
 
 static const char devices[] = "/sys/bus/event_source/devices";
 
