@@ -196,11 +196,6 @@ static void emit(struct parser *p, struct op op)
 		p->rc = unc_no_memory(p->err);
 }
 
-static void emit_kind(struct parser *p, uint8_t kind)
-{
-	emit(p, (struct op){.kind = kind});
-}
-
 static void enter(struct parser *p)
 {
 	if (p->nesting++ == MAX_NESTING)
@@ -337,7 +332,7 @@ static void parse_function(struct parser *p, const struct function *f)
 		parse_sum(p);
 	}
 	if (f->values) {
-		emit_kind(p, f->kind);
+		emit(p, (struct op){.kind = f->kind});
 	} else if (is_name_start(look(p))) {
 		take_name(p, name);
 		parse_event(p, name, f->aggregate, f->aggregate == UNC_EXPR_AS_EVENT);
@@ -391,7 +386,7 @@ static void parse_value(struct parser *p)
 		p->frame->p++;
 		if (c == '-') {
 			parse_value(p);
-			emit_kind(p, OP_NEGATE);
+			emit(p, (struct op){.kind = OP_NEGATE});
 		} else {
 			parse_sum(p);
 			expect(p, ')');
@@ -410,7 +405,7 @@ static void parse_chain(struct parser *p, void (*part)(struct parser *), const c
 	for (char c; (c = look(p)) && (c == signs[0] || c == signs[1]);) {
 		p->frame->p++;
 		part(p);
-		emit_kind(p, c == signs[0] ? first : second);
+		emit(p, (struct op){.kind = (uint8_t)(c == signs[0] ? first : second)});
 	}
 }
 

@@ -298,44 +298,23 @@ bool unc_fs_exists(const struct unc_fs *fs, const char *format, ...)
 
 /* ---- folders and links */
 
-/* Texts, one behind the other. */
-struct names {
-	char *text;
-	size_t n, used;
-	bool no_memory;
-};
-
-static void add_name(struct names *names, const char *name, size_t length)
+/* The names go to `names`, each with a zero behind it. */
+static void list_again(const struct unc_dump *dump, const char *folder, FILE *names)
 {
-	char *text = realloc(names->text, names->used + length + 1);
-
-	names->no_memory |= !text;
-	if (!text)
-		return;
-	names->text = text;
-	memcpy(text + names->used, name, length);
-	text[names->used + length] = '\0';
-	names->used += length + 1;
-	names->n++;
-}
-
-static void list_again(const struct unc_dump *dump, const char *folder, struct names *names)
-{
+	const struct unc_dump_entry *entry = unc_dump_find(dump, folder);
 	const char *name, *last = "";
 	size_t i = 0, n, length = 0;
 
 	while ((name = unc_dump_child(dump, folder, &i, &n))) {
 		if (n != length || memcmp(name, last, n) != 0)
-			add_name(names, name, n);
+			fprintf(names, "%.*s%c", (int)n, name, '\0');
 		last = name;
 		length = n;
 	}
-	const struct unc_dump_entry *entry = unc_dump_find(dump, folder);
-	if (!names->n)
-		errno = !entry ? ENOENT : entry->error[0];
+	errno = length ? 0 : !entry ? ENOENT : entry->error[0];
 }
 
-static void list_folder(const char *path, struct names *names)
+static void list_folder(const char *path, FILE *names)
 {
 	const struct dirent *entry;
 	DIR *dir = opendir(path);
@@ -345,51 +324,55 @@ static void list_folder(const char *path, struct names *names)
 		return;
 	while (errno = 0, (entry = readdir(dir)))
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			add_name(names, entry->d_name, strlen(entry->d_name));
+			fprintf(names, "%s%c", entry->d_name, '\0');
 	error = errno;
 	closedir(dir);
 	errno = error;
 }
 
-/* Pointers to the texts, in one block with them. */
-static char **pointers(struct names *names)
+/* Pointers to texts, in one block with them; *n of them. */
+static char **pointers(const char *texts, size_t size, size_t *n)
 {
-	char **list = malloc((names->n + 1) * sizeof(*list) + names->used);
-	char *text = list ? (char *)(list + names->n + 1) : NULL;
+	char **list, *text;
 
+	*n = 0;
+	for (size_t i = 0; i < size; i++)
+		*n += !texts[i];
+	list = malloc((*n + 1) * sizeof(*list) + size);
 	if (!list)
 		return NULL;
-	if (names->used)
-		memcpy(text, names->text, names->used);
-	for (size_t i = 0; i < names->n; i++, text += strlen(text) + 1)
+	text = memcpy(list + *n + 1, texts, size);
+	for (size_t i = 0; i < *n; i++, text += strlen(text) + 1)
 		list[i] = text;
-	list[names->n] = NULL;
+	list[*n] = NULL;
 	return list;
 }
 
 char **unc_fs_list(const struct unc_fs *fs, const char *format, ...)
 {
 	struct unc_dump *dump = fs->dump;
-	struct names names = {.n = 0};
-	char path[PATH_MAX], **list;
+	char path[PATH_MAX], *text = NULL, **list;
 	const char *name = path + strlen(fs->prefix);
+	size_t size = 0, n = 0;
+	FILE *names;
 	int rc, error;
 
 	PATH_OF(rc, fs, path, sizeof(path), format);
-	if (rc < 0)
+	if (rc < 0 || !(names = open_memstream(&text, &size)))
 		return NULL;
 	errno = 0;
 	if (dump && dump->replays)
-		list_again(dump, name, &names);
+		list_again(dump, name, names);
 	else
-		list_folder(path, &names);
-	error = errno;
-	list = error || names.no_memory ? NULL : pointers(&names);
+		list_folder(path, names);
+	error = errno ? errno : ferror(names) ? ENOMEM : 0;
+	error = fclose(names) == 0 && text ? error : ENOMEM;
+	list = error ? NULL : pointers(text, size, &n);
 	if (dump && !dump->replays && error)
 		unc_dump_failed(dump, name, false, error);
 	else if (dump && !dump->replays && list)
-		unc_dump_list(dump, name, (const char *const *)list, names.n);
-	free(names.text);
+		unc_dump_list(dump, name, (const char *const *)list, n);
+	free(text);
 	errno = error || list ? error : ENOMEM;
 	return list;
 }
