@@ -317,9 +317,7 @@ size_t unc_kernel_group_find(const struct unc_kernel_group *group,
 {
 	size_t i = 0;
 
-	while (i < group->n && (group->event[i].config != event->config ||
-				group->event[i].config1 != event->config1 ||
-				group->event[i].config2 != event->config2))
+	while (i < group->n && memcmp(&group->event[i], event, sizeof(*event)) != 0)
 		i++;
 	return i;
 }

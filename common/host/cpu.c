@@ -333,20 +333,17 @@ static int count_hidden(const struct unc_fs *fs, const struct unc_topology *t)
 /* The CPUs that this thread has been bound to; none, if it may run on all that are online. */
 static void read_bound(const struct unc_topology *t, bool bound[UNC_MAX_CPUS])
 {
-	size_t size = CPU_ALLOC_SIZE(UNC_MAX_CPUS);
-	cpu_set_t *set = CPU_ALLOC(UNC_MAX_CPUS);
+	cpu_set_t set[UNC_MAX_CPUS / CPU_SETSIZE];
 	bool all = true;
 
-	if (set && sched_getaffinity(0, size, set) == 0) {
-		for (int cpu = 0; cpu < UNC_MAX_CPUS; cpu++) {
-			bound[cpu] = CPU_ISSET_S(cpu, size, set);
-			all &= bound[cpu] || !t->cpu_socket[cpu];
-		}
-		if (all)
-			memset(bound, 0, UNC_MAX_CPUS * sizeof(*bound));
+	if (sched_getaffinity(0, sizeof(set), set) < 0)
+		return;
+	for (int cpu = 0; cpu < UNC_MAX_CPUS; cpu++) {
+		bound[cpu] = CPU_ISSET_S(cpu, sizeof(set), set);
+		all &= bound[cpu] || !t->cpu_socket[cpu];
 	}
-	if (set)
-		CPU_FREE(set);
+	if (all)
+		memset(bound, 0, UNC_MAX_CPUS * sizeof(*bound));
 }
 
 /* Chooses the CPU of each socket: the lowest that is no quiet one, else one that was asked for. */

@@ -46,21 +46,19 @@ enum { REASONS = sizeof(reason) / sizeof(reason[0]) };
 
 static const char *error_name(int number)
 {
-	unsigned i = REASONS;
-
-	while (i-- > 0 && reason[i].number != number)
-		continue;
-	return i < REASONS ? reason[i].name : "EIO";
+	for (unsigned i = 0; i < REASONS; i++)
+		if (reason[i].number == number)
+			return reason[i].name;
+	return "EIO";
 }
 
 /* -1: it is no name of an error. */
 static int error_number(const char *name)
 {
-	unsigned i = REASONS;
-
-	while (i-- > 0 && strcmp(reason[i].name, name) != 0)
-		continue;
-	return i < REASONS ? reason[i].number : -1;
+	for (unsigned i = 0; i < REASONS; i++)
+		if (strcmp(reason[i].name, name) == 0)
+			return reason[i].number;
+	return -1;
 }
 
 /* ---- writing */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "host/process.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -28,15 +28,10 @@ static bool read_stat(int64_t pid, struct stat_fields *out)
 	char text[1024];
 	const char *at = read_proc(text, sizeof(text), pid, "stat") ? strrchr(text, ')') : NULL;
 
-	for (int field = 3; at && field <= 22; field++) {
-		at = strchr(at, ' ');
-		at += at != NULL;
-		if (at && field == 3)
-			out->state = *at;
-		else if (at && field == 22)
-			out->start = strtoull(at, NULL, 10);
-	}
-	return at != NULL;
+	return at && sscanf(at,
+			    ") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			    "%*s %*s %" SCNu64,
+			    &out->state, &out->start) == 2;
 }
 
 void unc_process_clean(char command[UNC_COMMAND_MAX])
