@@ -338,11 +338,8 @@ struct unc_field {
 
 /* Events of the platform's CPU. Index from 0; NULL past the end, or where memory has run out. */
 UNC_API const struct unc_event *unc_event_get(const struct unc_platform *, size_t index);
-/* Umask `index` of event `event`, and field `index` that it takes; NULL past the end, or where
- * there is no memory to describe the first one. */
+/* Umask `index` of event `event`; NULL past the end, or where there is no memory to describe the first one. */
 UNC_API const struct unc_umask *unc_umask_get(const struct unc_platform *, size_t event,
-					      size_t index);
-UNC_API const struct unc_field *unc_field_get(const struct unc_platform *, size_t event,
 					      size_t index);
 /* Field number `index` of those that must be given with umask `umask` of event `event`, or without
  * any (umask -1), for it to count; NULL past the end. */
@@ -420,7 +417,7 @@ UNC_API int unc_memory_peak(struct unc_platform *, int socket, double *bytes_per
 
 /* Part of the interface version: as large as they will be. A text has UNC_SPEC_MAX - 1 letters at
  * most. */
-enum { UNC_MAX_FILTERS = 8, UNC_SPEC_MAX = 256, UNC_DEVICE_MAX = 40 };
+enum { UNC_MAX_FILTERS = 8, UNC_SPEC_MAX = 256, UNC_DEVICE_MAX = 40, UNC_LABEL_MAX = 160 };
 
 /* Where an event or a metric is measured. */
 struct unc_target {
@@ -449,6 +446,9 @@ struct unc_item {
 	char device[UNC_DEVICE_MAX];
 	unsigned
 		ports; /* bits of the stack's port mask: of some devices several; 0: none is named */
+	/* of an item of a session that names ports: the devices below them, "mlx5_0 eth2", as
+	 * unc_session_news() found them; "": none, or it has not looked */
+	char label[UNC_LABEL_MAX];
 };
 
 /*
@@ -458,6 +458,25 @@ struct unc_item {
  * name, or out->size; UNC_ERR_RANGE a number of the text, or the machine has not that socket.
  */
 UNC_API int unc_item_find(struct unc_platform *, const char *text, struct unc_item *out);
+
+/* What may follow a name, behind a colon. */
+enum unc_qualifier_kind { UNC_QUALIFIER_UMASK, UNC_QUALIFIER_PLACE, UNC_QUALIFIER_FIELD };
+struct unc_qualifier {
+	size_t size; /* sizeof(struct unc_qualifier) */
+	enum unc_qualifier_kind kind;
+	int unavailable;         /* it cannot be programmed; `desc` says why */
+	const char *key;         /* "RD"; "socket", "thresh": = and a value follow */
+	char text[UNC_SPEC_MAX]; /* the same, with the first value that there is: "socket=0" */
+	char desc[768];          /* what it does, and its range: "Socket [0-1]; without it all" */
+};
+
+/*
+ * Number `index` of what may follow the name of an event or a metric on this machine: umasks, places, fields. Which
+ * devices there are is looked up once.
+ * Errors: those of unc_item_find(); UNC_ERR_NOT_FOUND past the last; UNC_ERR_INVALID out->size.
+ */
+UNC_API int unc_item_qualifier(struct unc_platform *, const char *name, size_t index,
+			       struct unc_qualifier *out);
 
 /* ---------------------------------------------------------------- encoding */
 
@@ -608,7 +627,7 @@ enum {
 	UNC_VALUE_FRESH = 2,     /* an interval of the item ends with this read: with several passes
 	                            it lasts until each that the item needs has had its turn */
 	UNC_VALUE_ESTIMATED = 4, /* not measured all of the time: scaled to all of it */
-	UNC_VALUE_PARTIAL = 8,   /* of fewer units than the machine has: unc_session_missing() */
+	UNC_VALUE_PARTIAL = 8,   /* of fewer units than the machine has: unc_session_partial() */
 	UNC_VALUE_LOST = 16, /* not VALID until its unit is taken up again: unc_session_reason() */
 	/* Not VALID yet: a pass that it needs has not had its turn, or next to nothing of it. */
 	UNC_VALUE_WAITS = 32,
@@ -634,7 +653,7 @@ struct unc_value {
 	double share;            /* of the time since start or reset that it was measured: 0 to 1 */
 	double interval_share;   /* of its last interval */
 	unsigned units;          /* units that were measured */
-	unsigned of; /* units that it is about, those of unc_session_missing() included */
+	unsigned of; /* units that it is about, those of unc_session_partial() included */
 	/* UNC_VALUE_*; without VALID the numbers mean nothing and are 0, units and of excepted; and
 	 * those of the interval, where interval_seconds is not 0: a unit that was lost has counted
 	 * again for less than 5 % of the time since start or reset, and the interval has a value */
@@ -643,6 +662,7 @@ struct unc_value {
 	 * where it ends, the longer; and the same of its last interval. 0 where it is not LATE. */
 	double late;
 	double interval_late;
+	unsigned lacked; /* of - units where counting began */
 };
 
 /*
@@ -679,25 +699,39 @@ UNC_API int unc_session_counts(struct unc_session *, uint64_t *counts, size_t n)
  */
 UNC_API const char *unc_session_reason(struct unc_session *, int id);
 
-typedef int (*unc_unit_fn)(void *user, const struct unc_unit *);
-
 /*
- * Walks the units that item `id` is about and that cannot be read (unit->reason tells why): a sum
- * over the others is UNC_VALUE_PARTIAL. Stops at the first non-zero return of fn and returns it.
- * Known once the item is added; units that could not be had come with the start, and others come
- * and go with each read; their descriptors are valid until
- * unc_session_free(). Where the kernel's driver alone reaches a unit, it is missing for events that
- * the driver does not carry.
- * Errors: UNC_ERR_NOT_FOUND no such item.
- */
-UNC_API int unc_session_missing(struct unc_session *, int id, unc_unit_fn fn, void *user);
-
-/*
- * What the sum of item `id` goes without, the first of unc_session_missing() and how many more
- * there are: "imc3 (socket 1) and 2 more: REASON"; "" if it is whole, or if there is no such item.
+ * What the sum of item `id` goes without, the first unit and how many more there are: "imc3 (socket 1)
+ * and 2 more: REASON"; "" if it is whole, or if there is no such item. Units that could not be had come with the
+ * start, and others come and go with each read. Where the kernel's driver alone reaches a unit, it is missing for
+ * events that the driver does not carry.
  * Owned by the session, until its next call.
  */
 UNC_API const char *unc_session_partial(struct unc_session *, int id);
+
+/* What is new of a value. */
+enum unc_news_kind {
+	UNC_NEWS_NO_VALUE, /* not of a ratio whose denominator is 0 */
+	UNC_NEWS_PARTIAL,  /* begins anew where more units are missing */
+	UNC_NEWS_UNPROVEN, /* is not told to be over */
+	UNC_NEWS_LATE, /* an interval was; nor is this; it begins anew where none was for an hour */
+	UNC_NEWS_DEVICES /* what is below the ports of the item was found, or is another (unc_item.label) */
+};
+struct unc_news {
+	int id; /* of the item */
+	enum unc_news_kind kind;
+	int begins; /* 0: it is over */
+	/* why, as unc_session_partial() or unc_session_reason() tell; the devices; "" where it is over. Valid
+	 * until fn returns */
+	const char *text;
+};
+typedef int (*unc_news_fn)(void *user, const struct unc_news *);
+
+/*
+ * Tells what has begun and what is over since the last call, each once, as of the last start or read. Devices are
+ * looked for at most once a minute. Stops at the first non-zero return of fn and returns it.
+ * Errors: UNC_ERR_STATE in a forked process.
+ */
+UNC_API int unc_session_news(struct unc_session *, unc_news_fn fn, void *user);
 
 /*
  * Why sessions of other processes are not known to this one: they use the journal of the node, files

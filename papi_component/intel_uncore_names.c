@@ -10,12 +10,41 @@
  * a table, with a code of its own: the listing shows units on base events only, while what a program
  * measures has one always.
  */
+#include <search.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "intel_uncore.h"
 
 enum { CODE_BASE_BITS = 14, CODE_BASE_MASK = (1 << CODE_BASE_BITS) - 1, CODE_TEXT = 1 << 28 };
+
+struct intel_uncore intel_uncore;
+
+int intel_uncore_code(int error)
+{
+	static const struct {
+		int error, code;
+	} codes[] = {
+		{UNC_ERR_INVALID, PAPI_EINVAL},   {UNC_ERR_NOT_FOUND, PAPI_ENOEVNT},
+		{UNC_ERR_RANGE, PAPI_EINVAL},     {UNC_ERR_CONFLICT, PAPI_ECNFLCT},
+		{UNC_ERR_BUSY, PAPI_ECNFLCT},     {UNC_ERR_PERMISSION, PAPI_EPERM},
+		{UNC_ERR_UNAVAILABLE, PAPI_ECMP}, {UNC_ERR_MEMORY, PAPI_ENOMEM},
+		{UNC_ERR_PASSES, PAPI_EMULPASS},  {UNC_ERR_STATE, PAPI_ENOINIT},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+		if (codes[i].error == error)
+			return codes[i].code;
+	return PAPI_ESYS;
+}
+
+int intel_uncore_fail(int error, const char *sentence)
+{
+	SUBDBG("%s\n", sentence);
+	PAPIERROR("intel_uncore: %s", sentence);
+	return intel_uncore_code(error);
+}
 
 /* ------------------------------------------------------------ what can be listed */
 
@@ -76,276 +105,76 @@ static unsigned int find_listed(unsigned int base)
 void intel_uncore_unlist(void)
 {
 	papi_free(intel_uncore.bases);
-	papi_free(intel_uncore.devices);
 	intel_uncore.bases = NULL;
-	intel_uncore.devices = NULL;
 	intel_uncore.n_metrics = intel_uncore.n_base = 0;
 }
 
-/* ------------------------------------------------------------ qualifiers */
+/* ------------------------------------------------------------ texts; the caller holds the lock */
 
-/* The least index of a unit that can be read and counts the event; *last: the greatest, -1: none can. */
-static int find_units(const struct unc_event *event, int *last)
+static int compare_texts(const void *a, const void *b)
 {
-	const char *units_of = find_type(event->type)->units_of;
-	const struct unc_unit *unit;
-	int first = 0;
-	size_t i;
+	return strcmp(((const struct text *)a)->text, ((const struct text *)b)->text);
+}
 
-	*last = -1;
-	for (i = 0; (unit = intel_uncore.unit_get(intel_uncore.platform, i)); i++) {
-		if (!unit->available || strcmp(unit->type->name, units_of) != 0)
-			continue;
-		if (*last < 0 || unit->index < first)
-			first = unit->index;
-		if (unit->index > *last)
-			*last = unit->index;
+static void free_text(struct text *text)
+{
+	if (text)
+		papi_free(text->text);
+	papi_free(text);
+}
+
+/* The number of a text, which is added if it is new. */
+static int number_text(const char *text, unsigned int base, unsigned int *number)
+{
+	struct text key = {.text = (char *)text}, **larger, *added;
+	struct text *const *found = tfind(&key, &intel_uncore.tree, compare_texts);
+
+	if (found) {
+		*number = (*found)->number;
+		return PAPI_OK;
 	}
-	return first;
-}
-
-static int unit_qualifier(const struct name *name, char *masks, size_t size)
-{
-	static const char *const all[] = {
-		[UNC_AGGREGATE_SUM] = "the sum of all",
-		[UNC_AGGREGATE_MAX] = "the largest of all",
-		[UNC_AGGREGATE_ONE] = "one of them",
-		[UNC_AGGREGATE_SOCKET] = "one of each socket",
-	};
-	int last, first = find_units(name->event, &last);
-
-	if (last >= 0)
-		snprintf(masks, size, "Unit of the socket [%d-%d]; without it %s", first, last,
-			 all[name->event->aggregate]);
-	else
-		snprintf(masks, size, "Unit of the socket: none can be read");
-	return first;
-}
-
-/* The type whose units alone count it; NULL: there is none. */
-static const struct unc_type *type_of(const struct name *name)
-{
-	struct unc_item item = {.size = sizeof(item)};
-	char text[UNC_SPEC_MAX + 16];
-
-	if (name->event)
-		return find_type(name->event->type);
-	if (strcmp(name->metric->of, "portable") != 0)
-		return find_type(name->metric->of);
-	snprintf(text, sizeof(text), "%s:unit=0", name->metric->name);
-	if (intel_uncore.item_find(intel_uncore.platform, text, &item) || !item.units_of)
-		return NULL;
-	return find_type(item.units_of);
-}
-
-/* The devices of all stacks as a text; the ports of the last one, of the stack that is walked. */
-struct devices {
-	char *list;
-	unsigned int ports;
-};
-
-/* Its first name, or its address: "mlx5_0 + mlx5_1, nvme0", with a '+' if it shares the port of the one
- * before. */
-static int take_device(void *user, const struct unc_device *device)
-{
-	struct devices *devices = user;
-	const char *name = *device->names ? device->names : device->address;
-	const char *between = device->ports & devices->ports ? " + " : ", ";
-	size_t used = devices->list ? strlen(devices->list) : 0, length = strcspn(name, ",");
-	char *c, *longer;
-
-	longer = device->ports ? papi_realloc(devices->list, used + length + 4) : NULL;
-	if (longer) {
-		snprintf(longer + used, length + 4, "%s%.*s", used ? between : "", (int)length,
-			 name);
-		for (c = longer + used; *device->names == '\0' && (c = strpbrk(c, ":.")); c++)
-			*c = '_'; /* as in the names of events */
-		devices->list = longer;
-		devices->ports = device->ports;
+	added = papi_calloc(1, sizeof(*added));
+	larger = papi_realloc(intel_uncore.texts, (intel_uncore.n_texts + 1) * sizeof(added));
+	intel_uncore.texts = larger ? larger : intel_uncore.texts;
+	if (added)
+		*added = (struct text){papi_strdup(text), intel_uncore.n_texts, base};
+	if (!larger || !added || !added->text ||
+	    !tsearch(added, &intel_uncore.tree, compare_texts)) {
+		free_text(added);
+		return PAPI_ENOMEM;
 	}
-	return 0;
+	*number = intel_uncore.n_texts;
+	intel_uncore.texts[intel_uncore.n_texts++] = added;
+	return PAPI_OK;
 }
 
-/* What is below the PCIe stacks, once for all listings; "" if nothing is known. */
-static const char *find_devices(void)
+void intel_uncore_forget_texts(void)
 {
-	struct devices devices = {NULL, 0};
-	const struct unc_unit *unit;
-	size_t i;
+	struct text *text;
 
-	_papi_hwi_lock((int)intel_uncore.lock);
-	for (i = 0;
-	     !intel_uncore.devices && (unit = intel_uncore.unit_get(intel_uncore.platform, i)); i++)
-		if (unit->type->ports && unit->available) {
-			devices.ports = 0;
-			intel_uncore.unit_devices(intel_uncore.platform, unit, take_device,
-						  &devices);
-		}
-	if (!intel_uncore.devices)
-		intel_uncore.devices = devices.list ? devices.list : papi_strdup("");
-	_papi_hwi_unlock((int)intel_uncore.lock);
-	return intel_uncore.devices ? intel_uncore.devices : "";
-}
-
-enum place { SOCKET, UNIT, NODE, PORT, DEVICE, PLACES };
-
-static unsigned int count_nodes(void)
-{
-	unsigned int n = 0;
-
-	while (intel_uncore.node_get(intel_uncore.platform, n))
-		n++;
-	return n;
-}
-
-/* Whether a session takes the base event on a node, with one of its umasks if it needs one. What else
- * it may need (a field) is told when it is missing. */
-static int takes_node(struct unc_session *session, const struct name *name, int node)
-{
-	const char *umask = "", *colon = "";
-	char spec[UNC_SPEC_MAX + PAPI_MIN_STR_LEN];
-	const struct unc_umask *next = NULL;
-	int id, error;
-	size_t i = 0;
-
-	do {
-		snprintf(spec, sizeof(spec), "%s%s%s:node=%d", name->text, colon, umask, node);
-		error = intel_uncore.session_add(session, spec, &id);
-		next = error && error != UNC_ERR_UNAVAILABLE && name->event
-			       ? intel_uncore.umask_get(intel_uncore.platform, name->index, i++)
-			       : NULL;
-		colon = ":";
-		umask = next ? next->name : "";
-	} while (next);
-	return error != UNC_ERR_UNAVAILABLE;
-}
-
-/* How many nodes the base event can be counted on; these, "0, 2", and the first of them. */
-static unsigned int find_nodes(const struct name *name, char *list, size_t size, int *first)
-{
-	const struct unc_node *node;
-	struct unc_session *session;
-	unsigned int n = 0;
-	size_t i, used = 0;
-
-	if (intel_uncore.session_new(intel_uncore.platform, UNC_SESSION_ROTATE, &session))
-		return 0;
-	for (i = 0; (node = intel_uncore.node_get(intel_uncore.platform, i)); i++) {
-		if (!takes_node(session, name, node->number))
-			continue;
-		if (n++ == 0)
-			*first = node->number;
-		if (used < size)
-			used += (size_t)snprintf(list + used, size - used, "%s%d",
-						 n > 1 ? ", " : "", node->number);
+	while (intel_uncore.n_texts) {
+		text = intel_uncore.texts[--intel_uncore.n_texts];
+		tdelete(text, &intel_uncore.tree, compare_texts);
+		free_text(text);
 	}
-	intel_uncore.session_free(session);
-	return n;
+	papi_free(intel_uncore.texts);
+	intel_uncore.texts = NULL;
 }
 
-/* Whether the base event can be counted at such a place of this machine. Without sub-NUMA clusters
- * nodes are sockets. */
-static int has_place(const struct name *name, enum place place)
-{
-	const struct unc_type *type;
-	int sockets = intel_uncore.platform_sockets(intel_uncore.platform), node;
-	char list[PAPI_MIN_STR_LEN];
+/* ------------------------------------------------------------ codes */
 
-	switch (place) {
-	case UNIT:
-		return name->event != NULL;
-	case NODE:
-		return count_nodes() > (unsigned int)sockets &&
-		       find_nodes(name, list, sizeof(list), &node) > 0;
-	case PORT:
-	case DEVICE:
-		type = type_of(name);
-		return type && type->ports && (place == PORT || *find_devices());
-	default:
-		return 1;
-	}
-}
-
-/* The place as a qualifier, with the first that there is as an example. */
-static void put_place(struct name *name, enum place place, char *item, size_t size)
-{
-	const struct unc_type *type = place == PORT ? type_of(name) : NULL;
-	char nodes[PAPI_MIN_STR_LEN];
-	const char *devices;
-	int node = 0;
-
-	switch (place) {
-	case SOCKET:
-		snprintf(item, size, ":socket=0");
-		snprintf(name->masks, sizeof(name->masks), "Socket [0-%d]; without it all",
-			 intel_uncore.platform_sockets(intel_uncore.platform) - 1);
-		break;
-	case UNIT:
-		snprintf(item, size, ":unit=%d",
-			 unit_qualifier(name, name->masks, sizeof(name->masks)));
-		break;
-	case NODE:
-		if (find_nodes(name, nodes, sizeof(nodes), &node) < count_nodes())
-			snprintf(name->masks, sizeof(name->masks), "NUMA node (%s); without it all",
-				 nodes);
-		else
-			snprintf(name->masks, sizeof(name->masks),
-				 "NUMA node, of %u; without it all", count_nodes());
-		snprintf(item, size, ":node=%d", node);
-		break;
-	case PORT:
-		snprintf(item, size, ":port=0");
-		snprintf(name->masks, sizeof(name->masks),
-			 "Port of the PCIe stacks [0-%d]; without it all",
-			 type ? type->ports - 1 : 0);
-		break;
-	default:
-		devices = find_devices();
-		snprintf(item, size, ":device=%.*s", (int)strcspn(devices, " ,"), devices);
-		snprintf(name->masks, sizeof(name->masks),
-			 "PCIe device, by name or address; without it all. With + they share a "
-			 "port and its number. There are %s",
-			 devices);
-	}
-}
-
-/* Adds qualifier 1, 2, ... of the base event: umasks, places, fields. PAPI_ENOEVNT past the last. */
+/* Adds qualifier 1, 2, ... of the base event. PAPI_ENOEVNT past the last. */
 static int add_qualifier(struct name *name, unsigned int number)
 {
-	struct unc_platform *platform = intel_uncore.platform;
-	unsigned int n_umasks = name->event ? (unsigned int)name->event->n_umasks : 0;
+	struct unc_qualifier qualifier = {.size = sizeof(qualifier)};
 	size_t used = strlen(name->text), room = sizeof(name->text) - used;
-	char *end = name->text + used;
-	const struct unc_umask *umask;
-	const struct unc_field *field;
-	int length, place = -1;
 
-	if (number <= n_umasks) {
-		umask = intel_uncore.umask_get(platform, name->index, number - 1);
-		if (!umask)
-			return PAPI_ENOEVNT;
-		length = snprintf(end, room, ":%s", umask->name);
-		snprintf(name->masks, sizeof(name->masks), "%s%s%s%s", umask->desc,
-			 umask->standalone ? "" : " (only with another umask)",
-			 umask->reason[0] ? " - not available: " : "", umask->reason);
-		return length < 0 || (size_t)length >= room ? PAPI_EBUF : PAPI_OK;
-	}
-	number -= n_umasks;
-	while (number && ++place < PLACES)
-		number -= (unsigned int)has_place(name, (enum place)place);
-	if (!number) {
-		put_place(name, (enum place)place, end, room);
-		return strlen(end) + 1 < room ? PAPI_OK : PAPI_EBUF;
-	}
-	field = name->event ? intel_uncore.field_get(platform, name->index, number - 1) : NULL;
-	if (!field)
+	if (intel_uncore.item_qualifier(intel_uncore.platform, name->text, number - 1, &qualifier))
 		return PAPI_ENOEVNT;
-	length = snprintf(end, room, ":%s=%llu", field->name, (unsigned long long)field->min);
-	snprintf(name->masks, sizeof(name->masks),
-		 field->max < 1024 ? "%s%.160s [%llu-%llu]" : "%s%.160s [%#llx-%#llx]",
-		 field->needed ? "Mandatory: " : "", field->desc, (unsigned long long)field->min,
-		 (unsigned long long)field->max);
-	return length < 0 || (size_t)length >= room ? PAPI_EBUF : PAPI_OK;
+	snprintf(name->masks, sizeof(name->masks), "%.*s", (int)sizeof(name->masks) - 1,
+		 qualifier.desc);
+	return (size_t)snprintf(name->text + used, room, ":%s", qualifier.text) < room ? PAPI_OK
+										       : PAPI_EBUF;
 }
 
 static void set_base(struct name *name, unsigned int base)
@@ -366,8 +195,6 @@ static void set_base(struct name *name, unsigned int base)
 	snprintf(name->text, sizeof(name->text), "%s", text);
 }
 
-/* ------------------------------------------------------------ codes */
-
 static int is_qualifier(unsigned int code)
 {
 	return !(code & CODE_TEXT) && code >> CODE_BASE_BITS;
@@ -375,9 +202,8 @@ static int is_qualifier(unsigned int code)
 
 int intel_uncore_name(unsigned int code, struct name *name)
 {
-	unsigned int base = code & CODE_BASE_MASK;
+	unsigned int base = code & CODE_BASE_MASK, number = code & ~(unsigned int)CODE_TEXT;
 	int papi_errno = PAPI_ENOEVNT;
-	const char *text;
 
 	if (!(code & CODE_TEXT)) {
 		if (base >= intel_uncore.n_base)
@@ -386,10 +212,9 @@ int intel_uncore_name(unsigned int code, struct name *name)
 		return code == base ? PAPI_OK : add_qualifier(name, code >> CODE_BASE_BITS);
 	}
 	_papi_hwi_lock((int)intel_uncore.lock);
-	text = intel_uncore_text_get(code & ~(unsigned int)CODE_TEXT, &base);
-	if (text) {
-		set_base(name, base);
-		snprintf(name->text, sizeof(name->text), "%s", text);
+	if (number < intel_uncore.n_texts) {
+		set_base(name, intel_uncore.texts[number]->base);
+		snprintf(name->text, sizeof(name->text), "%s", intel_uncore.texts[number]->text);
 		papi_errno = PAPI_OK;
 	}
 	_papi_hwi_unlock((int)intel_uncore.lock);
@@ -468,7 +293,7 @@ int intel_uncore_find(const char *text, unsigned int *code)
 			intel_uncore.bases[base].asked = 1;
 			*code = base;
 		} else {
-			papi_errno = intel_uncore_text_number(item.name, base, &number);
+			papi_errno = number_text(item.name, base, &number);
 			if (papi_errno == PAPI_OK)
 				*code = CODE_TEXT | number;
 		}

@@ -26,9 +26,9 @@ static struct {
 	int starts, stops; /* since the test asked last */
 	unsigned round;    /* of the session's passes, ms */
 	struct unc_value value[4];
-	int devices_error;   /* of a look at what is below a stack */
-	const char *devices; /* what all of them are called; NULL: by their own names */
-	unsigned looks;
+	const char *devices; /* what is below all ports now; NULL: what the library says */
+	unsigned told[4];    /* bits of news that have begun */
+	bool read;           /* values were given */
 } script;
 
 static unsigned script_version(void)
@@ -68,6 +68,7 @@ static int script_read(struct unc_session *session, struct unc_value *values, si
 	if (!script.on)
 		return unc_session_read(session, values, n, size);
 	memcpy(values, script.value, n * sizeof(*values));
+	script.read = true;
 	return 0;
 }
 
@@ -100,30 +101,34 @@ static const char *script_reason(struct unc_session *session, int id)
 	return text;
 }
 
-struct told {
-	unc_device_fn fn;
-	void *user;
-};
-
-static int script_device(void *user, const struct unc_device *device)
+/* As unc_session_news() of values that come from a test (tests/test_news.c has the library's). */
+static int script_news(struct unc_session *session, unc_news_fn fn, void *user)
 {
-	const struct told *told = user;
-	struct unc_device other = *device;
+	char text[32];
 
-	if (script.devices)
-		other.names = script.devices;
-	return told->fn(told->user, &other);
-}
+	if (!script.on && !script.devices)
+		return unc_session_news(session, fn, user);
+	for (int i = 0; i < 4 && script.read; i++) {
+		unsigned flags = script.value[i].flags, *told = &script.told[i], is = 0;
 
-static int script_devices(struct unc_platform *platform, const struct unc_unit *unit,
-			  unc_device_fn fn, void *user)
-{
-	struct told told = {fn, user};
-
-	script.looks++;
-	if (script.devices_error)
-		return script.devices_error;
-	return unc_unit_devices(platform, unit, script_device, &told);
+		is |= !(flags & (UNC_VALUE_VALID | UNC_VALUE_FRESH)) << UNC_NEWS_NO_VALUE;
+		is |= ((flags & UNC_VALUE_INTERVAL_LATE) != 0) << UNC_NEWS_LATE;
+		snprintf(text, sizeof(text), "the reason of item %d", i);
+		for (int kind = 0; kind <= UNC_NEWS_LATE; kind++)
+			if ((is ^ *told) >> kind & 1 && (kind != UNC_NEWS_LATE || is >> kind & 1))
+				fn(user,
+				   &(struct unc_news){i, (enum unc_news_kind)kind, is >> kind & 1,
+						      is >> kind & 1 ? text : ""});
+		*told = is;
+	}
+	for (size_t i = 0;
+	     script.devices &&
+	     unc_session_item(session, (int)i,
+			      &(struct unc_item){.size = sizeof(struct unc_item)}) == 0;
+	     i++)
+		fn(user, &(struct unc_news){(int)i, UNC_NEWS_DEVICES, 1, script.devices});
+	script.devices = NULL;
+	return 0;
 }
 
 #define unc_api_version script_version
@@ -135,12 +140,8 @@ static int script_devices(struct unc_platform *platform, const struct unc_unit *
 #define unc_session_stop script_stop
 #define unc_session_turns script_turns
 #define unc_session_reason script_reason
-#define unc_unit_devices script_devices
+#define unc_session_news script_news
 #include "../collectd_plugin/intel_uncore.c"
-#include "../collectd_plugin/intel_uncore_devices.c"
-#include "../collectd_plugin/intel_uncore_items.c"
-#include "../collectd_plugin/intel_uncore_open.c"
-#include "../collectd_plugin/intel_uncore_read.c"
 #include "collectd_host.h"
 #include "turns_kit.h"
 

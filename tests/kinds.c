@@ -244,7 +244,7 @@ static const struct property {
 	{"clocks", BY_ITSELF, put_clocks, "clock stops counter"},
 	{"of each CPU", OF_KIND, put_cpus, "cpus share"},
 	{"kernel", BY_ITSELF, put_kernel, "kernel config unavailable"},
-	{"words of a sentence", NONE, NULL, "name title"},
+	{"words of a sentence", NONE, NULL, "name title desc"},
 	{"values that are written or compared", NONE, NULL,
 	 "base code event f_event f_umask events mask write_mask unfreeze unfreeze_value"},
 	{"bounds of a count", NONE, NULL, "max_inc"},

@@ -51,7 +51,12 @@ static const struct member members[] = {
 	AT(unc_item, index, 24), AT(unc_item, units_of, 32), AT(unc_item, at, 40),
 	AT(unc_item, error, 48), AT(unc_item, base, 52), AT(unc_item, name, 308),
 	AT(unc_item, node, 564), AT(unc_item, port, 568), AT(unc_item, device, 572),
-	SIZE(unc_item, 616),
+	AT(unc_item, ports, 612), AT(unc_item, label, 616), SIZE(unc_item, 776),
+
+	AT(unc_qualifier, size, 0), AT(unc_qualifier, kind, 8), AT(unc_qualifier, unavailable, 12),
+	AT(unc_qualifier, key, 16), AT(unc_qualifier, text, 24), AT(unc_qualifier, desc, 280),
+	SIZE(unc_qualifier, 1048),
+	AT(unc_news, id, 0), AT(unc_news, kind, 4), AT(unc_news, begins, 8), AT(unc_news, text, 16),
 
 	AT(unc_register_value, reg, 0), AT(unc_register_value, value, 8),
 	SIZE(unc_register_value, 16),
@@ -62,7 +67,7 @@ static const struct member members[] = {
 	AT(unc_value, interval_seconds, 40), AT(unc_value, share, 48),
 	AT(unc_value, interval_share, 56), AT(unc_value, units, 64), AT(unc_value, of, 68),
 	AT(unc_value, flags, 72), AT(unc_value, late, 80), AT(unc_value, interval_late, 88),
-	SIZE(unc_value, 96),
+	AT(unc_value, lacked, 96), SIZE(unc_value, 104),
 
 	AT(unc_cpu, name, 0), AT(unc_cpu, title, 8), AT(unc_cpu, family, 16),
 	AT(unc_cpu, models, 24), AT(unc_cpu, n_models, 32), AT(unc_cpu, n_units, 40),

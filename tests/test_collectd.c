@@ -10,7 +10,7 @@ static void test_unknown_option(void)
 	CHECK_NUMBER(configure("Simulate emerald-rapids", "Metrics memory_read_bytes", NULL), 0);
 	check_refused(2,
 		      "[error] intel_uncore plugin: no option Metrics; options are Metric, Event, "
-		      "Group, PerUnit, PerDevice, Cpu, NodeSums, PartialSums, Access, "
+		      "Group, PerUnit, PerDevice, Cpu, NodeSums, PartialSums, DeviceMap, Access, "
 		      "Simulate\n");
 	begin();
 	CHECK_NUMBER(
@@ -454,9 +454,9 @@ static void test_long_name(void)
 	begin();
 	memset(name, 'x', DATA_MAX_NAME_LEN);
 	name[DATA_MAX_NAME_LEN] = '\0';
-	CU_ASSERT(intel_uncore_set_names(&vl, "total_events", name) != 0);
+	CU_ASSERT(set_names(&vl, "total_events", name) != 0);
 	name[DATA_MAX_NAME_LEN - 1] = '\0';
-	CHECK_NUMBER(intel_uncore_set_names(&vl, "total_events", name), 0);
+	CHECK_NUMBER(set_names(&vl, "total_events", name), 0);
 	CHECK_TEXT(vl.type_instance, name);
 }
 

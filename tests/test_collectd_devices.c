@@ -20,16 +20,6 @@ static void begin_with(const char *first, const char *second)
 	read_slowly();
 }
 
-static size_t sent_of(const char *type, const char *name)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < host.n_sent; i++)
-		n += strcmp(host.sent[i].type, type) == 0 &&
-		     strcmp(host.sent[i].type_instance, name) == 0;
-	return n;
-}
-
 /* ---- tests: series */
 
 static void test_ports(void)
@@ -114,7 +104,7 @@ static void test_places(void)
 		  "Metric pcie_write_bytes", NULL);
 	CHECK_NUMBER(host.init(), 0);
 	CHECK_NUMBER(self.n_items, 2);
-	CHECK_NUMBER(self.n_labels, 0);
+	CU_ASSERT_PTR_NULL(self.items[0].label);
 	end();
 }
 
@@ -147,82 +137,82 @@ static void test_unknown(void)
 
 static void test_labels(void)
 {
-	static const char *const names[] = {"mlx5_0", "eth0", "mlx5_1", "eth1", "0000-0d-00-2"};
 	const value_list_t *vl;
-	char text[128];
 
 	begin_with("PerDevice true", "Metric pcie_write_bytes pcie_read_bytes");
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		snprintf(text, sizeof(text), CARD "gauge-device_%s", names[i]);
-		CU_ASSERT(value_of(text).gauge == 1);
-		snprintf(text, sizeof(text), "device_%s", names[i]);
-		CHECK_NUMBER(sent_of("gauge", text), 1); /* not for each metric */
-	}
 	vl = find(CARD "total_bytes-pcie_write_bytes");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(vl);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(vl->meta);
 	CHECK_TEXT(vl->meta->key, "device");
 	CHECK_TEXT(vl->meta->value, "mlx5_0 eth0 mlx5_1 eth1 0000:0d:00.2");
+	CHECK_TEXT(find(CARD "total_bytes-pcie_read_bytes")->meta->value, vl->meta->value);
+	CU_ASSERT_PTR_NULL(find("simulated-socket0" WRITTEN)->meta);
 	end();
 }
 
-/* Looked up once a minute; a device that is another one is a line, and the series stays. */
+/* One line for all of the same time; the series stay. */
 static void test_change(void)
 {
-	unsigned stacks;
-
 	begin_with("PerDevice true", "Metric pcie_write_bytes:device=nvme0");
-	stacks = script.looks;
-	CHECK_NUMBER(stacks, 1); /* it is the only stack with a series */
-	script.devices = "nvme9,nvme9";
-	for (int i = 0; i < 4; i++)
-		read_slowly();
-	CHECK_NUMBER(script.looks, stacks);
-	value_of("simulated-socket0-iio1-port4/gauge-device_nvme0");
+	CHECK_TEXT(find("simulated-socket0-iio1-port4" WRITTEN)->meta->value, "nvme0");
+	script.devices = "nvme9";
 	read_slowly();
-	CHECK_NUMBER(script.looks, 2 * stacks);
 	CU_ASSERT(
 		logged("[notice] intel_uncore plugin: simulated-socket0-iio1-port4: other devices "
 		       "are below it: now nvme9\n"));
-	CU_ASSERT_PTR_NULL(find("simulated-socket0-iio1-port4/gauge-device_nvme0"));
-	CHECK_NUMBER(sent_of("gauge", "device_nvme9"), 1);
 	CHECK_TEXT(find("simulated-socket0-iio1-port4" WRITTEN)->meta->value, "nvme9");
+	script.devices = "";
+	read_slowly();
+	CU_ASSERT(logged("port4: other devices are below it: now none\n"));
+	CU_ASSERT_PTR_NULL(find("simulated-socket0-iio1-port4" WRITTEN)->meta);
 	end();
 }
 
-/* One line for all of them. A look that fails changes nothing. */
 static void test_changes(void)
 {
 	const char *said;
 
-	begin_with("PerDevice true", "Metric pcie_write_bytes");
+	begin_with("PerDevice true", "Metric pcie_write_bytes pcie_read_bytes");
 	script.devices = "gone";
-	script.devices_error = UNC_ERR_IO;
-	for (int i = 0; i < 6; i++)
-		read_slowly();
-	value_of(CARD "gauge-device_eth1");
-	CU_ASSERT_PTR_NULL(strstr(host.log, "other devices"));
-	script.devices_error = 0;
-	for (int i = 0; i < 6; i++)
-		read_slowly();
+	read_slowly();
 	said = strstr(host.log, "other devices");
 	CU_ASSERT(logged(" more): other devices are below it: now gone\n"));
 	CU_ASSERT(said && !strstr(said + 1, "other devices"));
 	end();
 }
 
-/* The machine is looked at anew: what has changed since is told. */
-static void test_reopened(void)
+/* A file for who draws them: each place once, written anew where something has changed. */
+static void test_map(void)
 {
-	begin_with("PerDevice true", "Metric pcie_write_bytes:device=nvme0");
-	intel_uncore_reopen();
-	CU_ASSERT_PTR_NULL(strstr(host.log, "other devices"));
-	script.devices = "other";
-	intel_uncore_reopen();
-	CU_ASSERT(logged("simulated-socket0-iio1-port4: other devices are below it: now other\n"));
-	CHECK_NUMBER(intel_uncore_start(), 0);
+	char folder[] = "/tmp/collectd-map-XXXXXX", path[64], line[96], text[4096] = "";
+	FILE *f;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/map", folder);
+	snprintf(line, sizeof(line), "DeviceMap %s", path);
+	begin();
+	configure(MACHINE, "PerDevice true", "Metric pcie_write_bytes pcie_read_bytes", line, NULL);
+	CHECK_NUMBER(host.init(), 0);
+	f = fopen(path, "r");
+	CU_ASSERT_FATAL(f && fread(text, 1, sizeof(text) - 1, f) > 0);
+	fclose(f);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(
+		strstr(text, "\"simulated-socket0-iio1-port0\": \"mlx5_0 eth0 mlx5_1 eth1 "
+			     "0000:0d:00.2\",\n"));
+	CU_ASSERT(text[0] == '{' && strcmp(text + strlen(text) - 2, "}\n") == 0);
+	CU_ASSERT_PTR_NULL(
+		strstr(strstr(text, "socket0-iio1-port0\"") + 1, "socket0-iio1-port0\""));
+	script.devices = "nvme9";
 	read_slowly();
-	CHECK_TEXT(find("simulated-socket0-iio1-port4" WRITTEN)->meta->value, "other");
+	f = fopen(path, "r");
+	CU_ASSERT_FATAL(f && fgets(text, sizeof(text), f) && fgets(text, sizeof(text), f));
+	fclose(f);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\": \"nvme9\""));
+	CHECK_NUMBER(remove(path), 0);
+	CHECK_NUMBER(rmdir(folder), 0);
+	script.devices = "nvme8";
+	read_slowly();
+	CU_ASSERT(logged("map cannot be written: No such file or directory\n"));
 	end();
 }
 
@@ -235,10 +225,10 @@ int main(void)
 		{"sums over the node", test_node_sums},
 		{"what has no ports; blocks of CPUs", test_places},
 		{"stacks whose bus is not known", test_unknown},
-		{"labels: a gauge for each name, metadata", test_labels},
-		{"another device: one line, in a minute", test_change},
-		{"many at once; a look that fails", test_changes},
-		{"another device after a look at all units", test_reopened},
+		{"labels: metadata", test_labels},
+		{"another device: a line", test_change},
+		{"many at once: one line", test_changes},
+		{"a file of places and devices", test_map},
 		{NULL, NULL},
 	};
 

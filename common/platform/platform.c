@@ -488,6 +488,7 @@ void unc_platform_close(struct unc_platform *p)
 	unc_instances_free(&p->instances);
 	free(p->kernel);
 	free(p->nodes);
+	free(p->devices);
 	unc_machine_close(p->machine);
 	unc_fs_close(p->fs);
 	unc_site_free(&p->site);

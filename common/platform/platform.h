@@ -104,6 +104,7 @@ struct unc_platform {
 	struct unc_nodes *nodes;      /* NULL until somebody asks for one; of lock */
 	struct unc_umask *umask;      /* NULL until somebody lists them; of lock */
 	struct unc_field *field;      /* the same; two for each: not needed, needed */
+	char *devices; /* below PCIe stacks (session/qualifiers.c); NULL: nobody has asked; of lock */
 };
 
 /* unc_platform_open() of a process whose rights are raised, or not. */
@@ -222,6 +223,9 @@ static inline bool unc_platform_here(const struct unc_platform *p)
 {
 	return p->here ? *p->here != 0 : p->pid == getpid();
 }
+/* describe.c. Field `index` that event `event` takes; NULL past the end, or where there is no memory to describe
+ * the first one. */
+const struct unc_field *unc_field_get(const struct unc_platform *, size_t event, size_t index);
 /* Frequency of the TSC as observed since the platform was opened; the machine's own if
  * simulated. */
 double unc_platform_tsc_hz(const struct unc_platform *);

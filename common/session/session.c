@@ -69,6 +69,65 @@ void unc_session_unmeasure(struct unc_session *s)
 
 /* ---- creation */
 
+/* ---- those of the process */
+
+static struct {
+	pthread_mutex_t lock;
+	struct unc_session *first;
+} sessions = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void lock_sessions(void)
+{
+	pthread_mutex_lock(&sessions.lock);
+}
+
+static void unlock_sessions(void)
+{
+	pthread_mutex_unlock(&sessions.lock);
+}
+
+/* No thread that a forked process has not may hold it there. */
+static void __attribute__((constructor)) keep_over_fork(void)
+{
+	(void)pthread_atfork(lock_sessions, unlock_sessions, unlock_sessions);
+}
+
+static void put_among(struct unc_session *s)
+{
+	lock_sessions();
+	s->next = sessions.first;
+	s->link = &sessions.first;
+	if (s->next)
+		s->next->link = &s->next;
+	sessions.first = s;
+	unlock_sessions();
+}
+
+static void take_out(const struct unc_session *s)
+{
+	lock_sessions();
+	*s->link = s->next;
+	if (s->next)
+		s->next->link = s->link;
+	unlock_sessions();
+}
+
+/* A program may end while it counts: what was found is restored. What another thread is reading stays, as of a
+ * process that is killed. */
+static void __attribute__((destructor)) stop_all(void)
+{
+	if (pthread_mutex_trylock(&sessions.lock))
+		return;
+	for (struct unc_session *s = sessions.first; s; s = s->next) {
+		if (!unc_platform_here(s->platform) || s->state != UNC_RUNNING ||
+		    pthread_mutex_trylock(&s->run->lock))
+			continue;
+		pthread_mutex_unlock(&s->run->lock);
+		(void)unc_session_stop(s);
+	}
+	unlock_sessions();
+}
+
 int unc_session_new(struct unc_platform *p, unsigned flags, struct unc_session **out)
 {
 	struct unc_session *s;
@@ -87,6 +146,7 @@ int unc_session_new(struct unc_platform *p, unsigned flags, struct unc_session *
 	memset(s->newest, -1, (p->instances.n + 1) * sizeof(*s->newest));
 	s->platform = p;
 	s->flags = flags;
+	put_among(s);
 	*out = s;
 	return 0;
 }
@@ -184,16 +244,21 @@ static void find_waits(struct unc_session *s)
 static int begin(struct unc_session *s)
 {
 	const struct unc_error *failed = &s->run->failed;
+	bool any = !failed->code;
 	struct unc_marks m;
 
 	unc_session_take(s);
 	unc_session_forget(s);
-	for (size_t i = 0; i < s->n_items && failed->code; i++) {
-		unc_session_marks(s, &s->item[i], &m);
-		if (!s->item[i].lacks && !m.emptied)
-			return 0;
+	for (size_t i = 0; i < s->n_items; i++) {
+		struct unc_session_item *item = &s->item[i];
+
+		m = (struct unc_marks){.units = item->units};
+		if (failed->code || s->last.flawed)
+			unc_session_marks(s, item, &m);
+		item->lacked = item->of - m.units;
+		any |= !item->lacks && !m.emptied;
 	}
-	return failed->code ? unc_fail(&s->error, failed->code, "%s", failed->text) : 0;
+	return any ? 0 : unc_fail(&s->error, failed->code, "%s", failed->text);
 }
 
 /* It could not be stopped for want of memory: what counts is as a killed process leaves it. */
@@ -428,6 +493,7 @@ void unc_session_free(struct unc_session *s)
 		if (s->state == UNC_RUNNING)
 			give_up(s);
 	}
+	take_out(s);
 	unc_session_roll_back(s, (struct unc_checkpoint){0});
 	unc_run_put(s->run);
 	free(s->item);

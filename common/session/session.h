@@ -23,6 +23,7 @@
  *   marks.c           what a value lacks, and why
  *   values.c          what the units have counted becomes values
  *   session.c         creation, start, read, stop, end
+ *   news.c            what of it is told once
  */
 #ifndef UNC_SESSION_H
 #define UNC_SESSION_H
@@ -36,11 +37,14 @@ struct unc_weight {
 };
 
 struct unc_session {
+	struct unc_session *next, **link; /* of the process (session.c) */
 	struct unc_platform *platform;
 	unsigned flags;
 	unsigned ms;          /* for a round of passes; 0: they do not take turns */
 	struct unc_pace pace; /* of the run, while it counts */
 	struct unc_error error;
+	uint64_t look_at;  /* for devices next, ns (news.c) */
+	bool told_unknown; /* and why those of a stack are not known */
 	struct unc_session_item *item;
 	size_t n_items;
 	struct unc_measure *measure;
@@ -103,6 +107,11 @@ uint64_t unc_aggregate(const struct unc_session *, const struct unc_measure *,
 const char *unc_session_evaluate(struct unc_session *, const struct unc_session_item *,
 				 const struct unc_stretch *, double *value);
 
+/* session.c. Walks the units that an item is about and that cannot be read. Stops at the first non-zero return of fn
+ * and returns it; or UNC_ERR_NOT_FOUND. */
+typedef int (*unc_unit_fn)(void *user, const struct unc_unit *);
+int unc_session_missing(struct unc_session *, int id, unc_unit_fn fn, void *user);
+
 /* What a value lacks, and why: bit i is row i of marks.inc. */
 struct unc_marks {
 	uint32_t which;
@@ -148,6 +157,7 @@ void unc_session_forget(struct unc_session *);
 /* Asks clocks for sets of which nothing has moved since. */
 void unc_session_ask(struct unc_session *, const struct unc_totals *since);
 void unc_session_values(struct unc_session *, struct unc_value *values, size_t n, size_t size);
+void unc_session_value(struct unc_session *, const struct unc_session_item *, struct unc_value *);
 /* Whether counts may be all that is to be told of its values; and these. False: marks may be. */
 bool unc_session_is_plain(const struct unc_session *);
 bool unc_session_plain(struct unc_session *, uint64_t *counts, size_t n);

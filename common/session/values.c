@@ -152,6 +152,7 @@ static void item_value(struct unc_session *s, const struct unc_session_item *ite
 	unc_session_marks(s, item, &m);
 	*v = (struct unc_value){.units = m.units,
 				.of = item->of,
+				.lacked = item->lacked,
 				.flags = unc_marks_flags(&m) |
 					 (m.units < item->of ? UNC_VALUE_PARTIAL : 0)};
 	if (unc_marks_leave(&m, UNC_MARK_VALUE))
@@ -181,6 +182,14 @@ static void item_value(struct unc_session *s, const struct unc_session_item *ite
 	v->share = share(m.seconds, start->all);
 	v->late = m.late;
 	v->flags |= UNC_VALUE_VALID;
+}
+
+void unc_session_value(struct unc_session *s, const struct unc_session_item *item,
+		       struct unc_value *v)
+{
+	const struct unc_stretch start = unc_since_start(s);
+
+	item_value(s, item, &start, v);
 }
 
 static inline uint64_t plain_count(const struct unc_session *s, uint32_t counter, bool even)

@@ -50,17 +50,14 @@ static void print_events(struct unc_platform *p)
 	}
 }
 
-static void print_qualifiers(struct unc_platform *p, size_t event)
+/* What may follow a name, behind a colon. */
+static void print_qualifiers(struct unc_platform *p, const char *name)
 {
-	const struct unc_umask *umask;
-	const struct unc_field *field;
+	struct unc_qualifier q = {.size = sizeof(q)};
 
-	for (size_t i = 0; (umask = unc_umask_get(p, event, i)) != NULL; i++)
-		if (!umask->reason[0])
-			puts(umask->name);
-	for (size_t i = 0; (field = unc_field_get(p, event, i)) != NULL; i++)
-		printf("%s=\n", field->name);
-	puts("socket=");
+	for (size_t i = 0; unc_item_qualifier(p, name, i, &q) == 0; i++)
+		if (!q.unavailable)
+			printf("%s%s\n", q.key, q.kind == UNC_QUALIFIER_UMASK ? "" : "=");
 }
 
 static void print_needs(struct unc_platform *p, size_t metric)
@@ -97,7 +94,11 @@ int list_raw(struct unc_platform *p, const struct args *args)
 	}
 	for (size_t i = 0; i < args->words; i++) {
 		char *word = args->word[i];
-		size_t k = 0;
+		size_t k = 0, n = strlen(word);
+		bool begun = n && word[n - 1] == ':'; /* what follows the name */
+
+		if (begun)
+			word[n - 1] = '\0';
 
 		while (k < sizeof(lists) / sizeof(lists[0]) && strcmp(lists[k].name, word) != 0)
 			k++;
@@ -105,8 +106,8 @@ int list_raw(struct unc_platform *p, const struct args *args)
 			lists[k].print(p);
 		else if (unc_item_find(p, word, &item) < 0)
 			unc_register_walk(p, print_register, word);
-		else if (item.event)
-			print_qualifiers(p, item.index);
+		else if (item.event || begun)
+			print_qualifiers(p, word);
 		else
 			print_needs(p, item.index);
 	}

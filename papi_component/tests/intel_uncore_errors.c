@@ -34,7 +34,7 @@ static void find_event(int cid, char *name)
 		qualifier = code;
 		while (PAPI_enum_cmp_event(&qualifier, PAPI_NTV_ENUM_UMASKS, cid) == PAPI_OK) {
 			CALL(PAPI_get_event_info(qualifier, &info));
-			if (strstr(info.symbol, ":unit="))
+			if (strstr(info.symbol, ":thresh="))
 				return;
 		}
 	} while (PAPI_enum_cmp_event(&code, PAPI_ENUM_EVENTS, cid) == PAPI_OK);

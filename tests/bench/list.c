@@ -62,8 +62,6 @@ static unsigned list(struct unc_platform *p)
 			snprintf(text, sizeof(text), "%s:%s", event->spec, umask->name);
 			ask(p, text);
 		}
-		for (size_t k = 0; unc_field_get(p, i, k); k++)
-			n++;
 	}
 	for (size_t i = 0; (metric = unc_metric_get(p, i)) != NULL; i++, n++)
 		ask(p, metric->name);

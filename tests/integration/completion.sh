@@ -27,6 +27,7 @@ raw "-c sandybridge-ep groups" OVERVIEW MEM L3
 raw "-c sandybridge-ep types" ubox cbo
 raw "-c sandybridge-ep imc.CAS_COUNT" RD_REG RD_UNDERFILL RD
 raw "-c sandybridge-ep imc.MEM_BW_READS" imc.CAS_COUNT:RD= TIME=
+raw "-c emerald-rapids pcie_read_bytes:" socket= unit= port=
 raw "-c sandybridge-ep imc" CTR0= CTR1= CTR2= CTR3= FIXED_CTR= CTL0=
 "$UNCORE" list --raw -c sandybridge-ep events >"$tmp/out" && grep -qx imc.CAS_COUNT "$tmp/out" && grep -qx imc.CAS_COUNT: "$tmp/out" &&
 	"$UNCORE" list --raw -c emerald-rapids events >"$tmp/out" && ! grep -qx imc.CAS_COUNT "$tmp/out" && grep -qx imc.CAS_COUNT: "$tmp/out"
@@ -64,6 +65,9 @@ uncore stat -e imc.cas_c	uncore stat -e imc.CAS_COUNT:|
 uncore stat -e imc.CAS_COUNT:WR_N	uncore stat -e imc.CAS_COUNT:WR_NONPRE |
 uncore stat -e imc.CAS_COUNT:RD,imc3.CAS_COUNT:WR_N	uncore stat -e imc.CAS_COUNT:RD,imc3.CAS_COUNT:WR_NONPRE |
 uncore stat -e imc.CAS_COUNT:RD:soc	uncore stat -e imc.CAS_COUNT:RD:socket=|
+uncore stat -e imc.CAS_COUNT:RD:un	uncore stat -e imc.CAS_COUNT:RD:unit=|
+uncore stat -m pcie_read_bytes:po	uncore stat -m pcie_read_bytes:port=|
+uncore stat -m memory_read_bytes:so	uncore stat -m memory_read_bytes:socket=|
 uncore stat -g ME	uncore stat -g MEM |
 uncore stat -g mem,li	uncore stat -g mem,LINK |
 uncore stat -e memory_read_b	uncore stat -e memory_read_bytes |

@@ -441,7 +441,7 @@ high_level() # PROGRAM
 		PAPI_EVENTS=intel_uncore:::memory_read_bytes,intel_uncore:::imc.CAS_COUNT:WR \
 		"$libexec/$1" >out 2>&1
 	cat out papi_hl_output/*.json
-	grep -q PASSED out && jq -e '.cpu_info | startswith("intel_uncore: SIMULATED; ")' papi_hl_output/*.json &&
+	grep -q PASSED out && [ "$(grep -c '^intel_uncore: SIMULATED emerald-rapids ' out)" = 1 ] &&
 		jq -e "[$region"'
 		| .["intel_uncore:::memory_read_bytes", "intel_uncore:::imc.CAS_COUNT:WR"]
 		| if type == "object" then .total else . end | tonumber]
