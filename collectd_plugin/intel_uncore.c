@@ -478,8 +478,8 @@ static bool is_sent(const struct item *item)
 
 /* Several at once have one line. */
 struct lines {
-	const struct item *late, *changed; /* the first */
-	size_t n_late, n_changed;
+	const struct item *marked[UNC_MAX_MARKS], *changed; /* the first */
+	size_t n_marked[UNC_MAX_MARKS], n_changed;
 	bool labels;
 };
 
@@ -537,12 +537,10 @@ static int take_news(void *user, const struct unc_news *news)
 		tell_partial(item, news->text);
 	else if (news->kind == UNC_NEWS_PARTIAL)
 		INFO(LOG "%s/%s: whole again", place, name);
-	else if (news->kind == UNC_NEWS_UNPROVEN)
-		WARNING(LOG "%s/%s: %s", place, name, news->text);
 	else if (news->kind == UNC_NEWS_DEVICES)
 		set_label(item, news->text, lines);
-	else if (lines->n_late++ == 0)
-		lines->late = item;
+	else if (lines->n_marked[news->mark - unc_mark_get(0)]++ == 0)
+		lines->marked[news->mark - unc_mark_get(0)] = item;
 	return 0;
 }
 
@@ -569,6 +567,7 @@ static void write_map(void)
 
 static void tell_news(void)
 {
+	const struct unc_mark *mark;
 	struct lines lines = {0};
 	char more[32];
 
@@ -578,11 +577,15 @@ static void tell_news(void)
 		NOTICE(LOG "%s%s: other devices are below it: now %s",
 		       lines.changed->vl.plugin_instance, lines.n_changed > 1 ? more : "",
 		       *lines.changed->label ? lines.changed->label : "none");
-	snprintf(more, sizeof(more), " and %zu more", lines.n_late - 1);
-	if (lines.late)
-		WARNING(LOG "%s/%s%s: late: %s", lines.late->vl.plugin_instance,
-			lines.late->vl.type_instance, lines.n_late > 1 ? more : "",
-			unc_session_reason(self.session, lines.late->id));
+	for (size_t i = 0; (mark = unc_mark_get(i)) != NULL; i++) {
+		const struct item *item = lines.marked[i];
+
+		snprintf(more, sizeof(more), " and %zu more", lines.n_marked[i] - 1);
+		if (item)
+			WARNING(LOG "%s/%s%s: %s: %s", item->vl.plugin_instance,
+				item->vl.type_instance, lines.n_marked[i] > 1 ? more : "",
+				mark->what, unc_session_reason(self.session, item->id));
+	}
 	if (lines.labels && self.map)
 		write_map();
 }

@@ -708,12 +708,24 @@ UNC_API const char *unc_session_reason(struct unc_session *, int id);
  */
 UNC_API const char *unc_session_partial(struct unc_session *, int id);
 
+/* A mark of a value that has one all the same: nobody knows how far it is off, unc_session_reason() tells why. */
+struct unc_mark {
+	unsigned flag;      /* UNC_VALUE_* of the time since start or reset; */
+	unsigned interval;  /* of the last interval */
+	const char *letter; /* in a row of numbers: "!" */
+	const char *key;    /* in a list: "late" */
+	const char *what;   /* before the sentence: "not proven to count" */
+};
+enum { UNC_MAX_MARKS = 8 }; /* as many as there will be */
+
+/* All marks, the gravest first: number from 0; NULL past the last. */
+UNC_API const struct unc_mark *unc_mark_get(size_t number);
+
 /* What is new of a value. */
 enum unc_news_kind {
 	UNC_NEWS_NO_VALUE, /* not of a ratio whose denominator is 0 */
 	UNC_NEWS_PARTIAL,  /* begins anew where more units are missing */
-	UNC_NEWS_UNPROVEN, /* is not told to be over */
-	UNC_NEWS_LATE, /* an interval was; nor is this; it begins anew where none was for an hour */
+	UNC_NEWS_MARK, /* of the interval: begins anew where none had it for an hour; its end is not told */
 	UNC_NEWS_DEVICES /* what is below the ports of the item was found, or is another (unc_item.label) */
 };
 struct unc_news {
@@ -723,6 +735,7 @@ struct unc_news {
 	/* why, as unc_session_partial() or unc_session_reason() tell; the devices; "" where it is over. Valid
 	 * until fn returns */
 	const char *text;
+	const struct unc_mark *mark; /* of UNC_NEWS_MARK */
 };
 typedef int (*unc_news_fn)(void *user, const struct unc_news *);
 

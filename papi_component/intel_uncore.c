@@ -83,39 +83,35 @@ static int tell_partial(void *user, const struct unc_news *news)
 	return 0;
 }
 
-/* Marks with which a value is given: of the first of the process is told, whatever PAPI may print, and when
- * it shuts PAPI down how many there were. */
-static const struct {
-	unsigned int flag;
-	const char *what;
-} doubts[] = {{UNC_VALUE_UNPROVEN, "not proven to count"}, {UNC_VALUE_LATE, "late"}};
-enum { N_DOUBTS = sizeof(doubts) / sizeof(doubts[0]) };
-
-static void note_doubts(const struct control *control, int item)
+/* Marks with which a value is given: of the first of the process is told, whatever PAPI may print, and when it shuts
+ * PAPI down how many there were. */
+static void note_marks(const struct control *control, int item)
 {
-	unsigned int i, flags = control->room->read[item].flags;
+	unsigned int flags = control->room->read[item].flags;
+	const struct unc_mark *mark;
 	struct name name;
+	size_t i;
 
-	for (i = 0; i < N_DOUBTS; i++) {
-		if (!(flags & UNC_VALUE_VALID) || !(flags & doubts[i].flag))
+	for (i = 0; (mark = intel_uncore.mark_get(i)) != NULL; i++) {
+		if (!(flags & UNC_VALUE_VALID) || !(flags & mark->flag))
 			continue;
-		__atomic_fetch_add(&intel_uncore.doubts[i].n, 1, __ATOMIC_RELAXED);
-		if (!__atomic_exchange_n(&intel_uncore.doubts[i].told, 1, __ATOMIC_RELAXED) &&
+		__atomic_fetch_add(&intel_uncore.marked[i].n, 1, __ATOMIC_RELAXED);
+		if (!__atomic_exchange_n(&intel_uncore.marked[i].told, 1, __ATOMIC_RELAXED) &&
 		    intel_uncore_name(control->room->items[item].code, &name) == PAPI_OK)
-			fprintf(stderr, "intel_uncore: %s: %s: %s\n", name.text, doubts[i].what,
+			fprintf(stderr, "intel_uncore: %s: %s: %s\n", name.text, mark->what,
 				intel_uncore.session_reason(control->session, item));
 	}
 }
 
 static void sum_up(void)
 {
-	int i;
+	size_t i;
 
-	for (i = 0; i < N_DOUBTS && intel_uncore.pid == getpid(); i++) {
-		if (intel_uncore.doubts[i].n)
-			fprintf(stderr, "intel_uncore: values that were %s: %lu\n", doubts[i].what,
-				intel_uncore.doubts[i].n);
-		intel_uncore.doubts[i].n = 0;
+	for (i = 0; i < UNC_MAX_MARKS && intel_uncore.pid == getpid(); i++) {
+		if (intel_uncore.marked[i].n)
+			fprintf(stderr, "intel_uncore: values that were %s: %lu\n",
+				intel_uncore.mark_get(i)->what, intel_uncore.marked[i].n);
+		intel_uncore.marked[i].n = 0;
 	}
 }
 
@@ -358,7 +354,7 @@ static int init_private(char *reason, size_t size)
 	int error, papi_errno;
 
 	if (intel_uncore.pid != getpid()) /* what the parent has counted it tells itself */
-		memset(intel_uncore.doubts, 0, sizeof(intel_uncore.doubts));
+		memset(intel_uncore.marked, 0, sizeof(intel_uncore.marked));
 	intel_uncore.pid = getpid();
 	papi_errno = load(reason, size);
 	if (papi_errno != PAPI_OK)
@@ -644,7 +640,7 @@ static int set_value(struct control *control, int i)
 	number = value->flags & UNC_VALUE_VALID && !item->lost ? value->value : __builtin_nan("");
 	control->lost |= item->lost;
 	if (!item->lost)
-		note_doubts(control, i);
+		note_marks(control, i);
 	if (item->metric && item->metric->kind == UNC_METRIC_GAUGE) {
 		/* Says so: no NaN of nothing to nothing. */
 		if (item->lost || value->flags & UNC_VALUE_WAITS)

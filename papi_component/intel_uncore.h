@@ -18,7 +18,7 @@
 #define INTEL_UNCORE_FUNCTIONS(F)                                                                  \
 	F(api_version) F(version) F(open_error) F(platform_open) F(platform_close)                 \
 	F(platform_error) F(platform_cpu) F(platform_simulated) F(platform_sockets) F(type_get)    \
-	F(unit_get) F(event_get) F(umask_get) F(metric_get) F(item_find) F(item_qualifier)         \
+	F(unit_get) F(event_get) F(umask_get) F(metric_get) F(item_find) F(item_qualifier) F(mark_get) \
 	F(event_encode) F(session_new) F(session_add) F(session_passes) F(session_turns)           \
 	F(session_start) F(session_read) F(session_counts) F(session_reset) F(session_stop)        \
 	F(session_free) F(session_error) F(session_reason) F(session_partial) F(session_news)      \
@@ -58,7 +58,7 @@ struct intel_uncore {
 	struct {
 		unsigned long n;  /* values since PAPI was initialized */
 		int told;         /* of the first of the process */
-	} doubts[2];              /* unproven, late */
+	} marked[UNC_MAX_MARKS];  /* of each mark */
 	struct control *controls; /* EventSets that have a session */
 };
 extern struct intel_uncore intel_uncore;

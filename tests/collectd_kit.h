@@ -112,13 +112,14 @@ static int script_news(struct unc_session *session, unc_news_fn fn, void *user)
 		unsigned flags = script.value[i].flags, *told = &script.told[i], is = 0;
 
 		is |= !(flags & (UNC_VALUE_VALID | UNC_VALUE_FRESH)) << UNC_NEWS_NO_VALUE;
-		is |= ((flags & UNC_VALUE_INTERVAL_LATE) != 0) << UNC_NEWS_LATE;
+		is |= ((flags & UNC_VALUE_INTERVAL_LATE) != 0) << UNC_NEWS_MARK;
 		snprintf(text, sizeof(text), "the reason of item %d", i);
-		for (int kind = 0; kind <= UNC_NEWS_LATE; kind++)
-			if ((is ^ *told) >> kind & 1 && (kind != UNC_NEWS_LATE || is >> kind & 1))
-				fn(user,
-				   &(struct unc_news){i, (enum unc_news_kind)kind, is >> kind & 1,
-						      is >> kind & 1 ? text : ""});
+		for (int kind = 0; kind <= UNC_NEWS_MARK; kind++)
+			if ((is ^ *told) >> kind & 1 && (kind != UNC_NEWS_MARK || is >> kind & 1))
+				fn(user, &(struct unc_news){
+						 i, (enum unc_news_kind)kind, is >> kind & 1,
+						 is >> kind & 1 ? text : "",
+						 kind == UNC_NEWS_MARK ? unc_mark_get(1) : NULL});
 		*told = is;
 	}
 	for (size_t i = 0;
@@ -126,7 +127,7 @@ static int script_news(struct unc_session *session, unc_news_fn fn, void *user)
 	     unc_session_item(session, (int)i,
 			      &(struct unc_item){.size = sizeof(struct unc_item)}) == 0;
 	     i++)
-		fn(user, &(struct unc_news){(int)i, UNC_NEWS_DEVICES, 1, script.devices});
+		fn(user, &(struct unc_news){(int)i, UNC_NEWS_DEVICES, 1, script.devices, NULL});
 	script.devices = NULL;
 	return 0;
 }

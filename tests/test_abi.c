@@ -56,7 +56,8 @@ static const struct member members[] = {
 	AT(unc_qualifier, size, 0), AT(unc_qualifier, kind, 8), AT(unc_qualifier, unavailable, 12),
 	AT(unc_qualifier, key, 16), AT(unc_qualifier, text, 24), AT(unc_qualifier, desc, 280),
 	SIZE(unc_qualifier, 1048),
-	AT(unc_news, id, 0), AT(unc_news, kind, 4), AT(unc_news, begins, 8), AT(unc_news, text, 16),
+	AT(unc_news, id, 0), AT(unc_news, kind, 4), AT(unc_news, begins, 8), AT(unc_news, text, 16), AT(unc_news, mark, 24),
+	AT(unc_mark, flag, 0), AT(unc_mark, interval, 4), AT(unc_mark, letter, 8), AT(unc_mark, key, 16), AT(unc_mark, what, 24), SIZE(unc_mark, 32),
 
 	AT(unc_register_value, reg, 0), AT(unc_register_value, value, 8),
 	SIZE(unc_register_value, 16),

@@ -13,7 +13,7 @@ static struct {
 
 static int take(void *user, const struct unc_news *news)
 {
-	static const char *const kinds[] = {"no value", "partial", "unproven", "late", "devices"};
+	static const char *const kinds[] = {"no value", "partial", "mark", "devices"};
 
 	CU_ASSERT_PTR_EQUAL(user, &told);
 	told.n +=

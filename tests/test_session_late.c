@@ -286,6 +286,44 @@ static void test_late_again(void)
 	close_slow(p, s);
 }
 
+static int count_late(void *user, const struct unc_news *news)
+{
+	CHECK_NUMBER(news->kind, UNC_NEWS_MARK);
+	CHECK_TEXT(news->mark->key, "late");
+	CU_ASSERT(strncmp(news->text, "read over 40 ms of an interval of 140 ms", 40) == 0);
+	++*(unsigned *)user;
+	return 0;
+}
+
+/* It is news once, and again where no interval was late for an hour. */
+static void test_news(void)
+{
+	static const unsigned minutes[] = {0, 59, 1, 59, 60};
+	const unsigned news[] = {1, 0, 0, 0, 1}; /* of the sum of the channels */
+	struct unc_platform *p = slow_machine();
+	struct unc_session *s = session(p, 0);
+	struct unc_value v;
+
+	add(s, "imc.ACT_COUNT:socket=0");
+	start(s);
+	for (size_t i = 0; i < sizeof(minutes) / sizeof(minutes[0]); i++) {
+		unsigned n = 0;
+
+		step(p, minutes[i] * 60000 * ms);
+		CHECK_NUMBER(unc_session_read(s, &v, 1, sizeof(v)), 0);
+		CHECK_NUMBER(unc_session_news(s, count_late, &n), 0);
+		CHECK_NUMBER(n, 0);
+		step(p, 100 * ms);
+		delay(40 * ms, BEFORE_2, STAMPS + BEFORE_2);
+		CHECK_NUMBER(unc_session_read(s, &v, 1, sizeof(v)), 0);
+		delay(0, 0, 0);
+		CU_ASSERT(v.flags & UNC_VALUE_INTERVAL_LATE);
+		CHECK_NUMBER(unc_session_news(s, count_late, &n), 0);
+		CHECK_NUMBER(n, news[i]);
+	}
+	close_slow(p, s);
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
@@ -296,6 +334,7 @@ int main(void)
 		{"what has had no time", test_no_time},
 		{"the reason of the last value", test_reason_stays},
 		{"a unit that counts again", test_late_again},
+		{"told once, and in an hour", test_news},
 		{NULL, NULL},
 	};
 

@@ -264,7 +264,7 @@ static void test_marks(void)
 	CU_ASSERT(count_of(" *\n") == 3); /* read, write, bandwidth of socket 1 */
 	CU_ASSERT(count_of("\n* of fewer units: memory_read_bytes:socket=1 (and 2 more): 3 of 4 "
 			   "units: imc3 (socket 1): ") == 1);
-	top.series.number[0].mark[LATE] = top.series.number[3].mark[LATE] = true;
+	top.series.number[0].mark[DOUBTS + 1] = top.series.number[3].mark[DOUBTS + 1] = true;
 	top.series.number[4].mark[SCALED] = true;
 	top.series.number[4].share = 0.5;
 	frame("200", false, false);

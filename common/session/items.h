@@ -43,9 +43,9 @@ struct unc_session_item {
 	uint64_t interval; /* its last interval: from complete to complete */
 	double late, interval_late; /* of its value at the last read */
 	unsigned lacked;            /* units that were missing where counting began */
-	/* news.c: bit i: UNC_NEWS_* i is told; units that it lacked then; until when it is known to be late, ns */
+	/* news.c: bit i: UNC_NEWS_* i is told; units that it lacked then; until when it is known to have a mark, ns */
 	unsigned told, told_lacking;
-	uint64_t late_until;
+	uint64_t marked_until[UNC_MAX_MARKS];
 };
 
 /* session_items.c */

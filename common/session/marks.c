@@ -10,7 +10,6 @@ enum {
 #include "session/marks.inc"
 	N_MARKS
 };
-#undef MARK
 
 static const struct {
 	enum unc_mark_scope scope;
@@ -18,8 +17,18 @@ static const struct {
 } rows[] = {
 #define MARK(name, scope, flags) {UNC_MARK_##scope, flags},
 #include "session/marks.inc"
-#undef MARK
 };
+
+static const struct unc_mark shown[] = {
+#define SHOWN(flag, interval, letter, key, what) {flag, interval, letter, key, what},
+#include "session/marks.inc"
+};
+_Static_assert(sizeof(shown) / sizeof(shown[0]) <= UNC_MAX_MARKS, "uncore.h");
+
+const struct unc_mark *unc_mark_get(size_t number)
+{
+	return number < sizeof(shown) / sizeof(shown[0]) ? &shown[number] : NULL;
+}
 
 unsigned unc_marks_flags(const struct unc_marks *m)
 {

@@ -8,7 +8,7 @@
 #include "session/session.h"
 
 static const uint64_t look_every = 60000000000;   /* all PCI functions of the machine are walked */
-static const uint64_t late_every = 3600000000000; /* a machine that is busy now and then */
+static const uint64_t mark_every = 3600000000000; /* a machine that is busy now and then */
 
 struct news {
 	struct unc_session *s;
@@ -20,7 +20,7 @@ struct news {
 
 static void tell(struct news *n, size_t id, enum unc_news_kind kind, bool begins, const char *text)
 {
-	const struct unc_news news = {(int)id, kind, begins, text};
+	const struct unc_news news = {(int)id, kind, begins, text, NULL};
 
 	n->rc = n->fn(n->user, &news);
 }
@@ -60,11 +60,26 @@ static void tell_partial(struct news *n, size_t id, unsigned lacking)
 	tell_change(n, id, UNC_NEWS_PARTIAL, lacking > 0);
 }
 
+static void look_at_marks(struct news *n, size_t id, unsigned flags)
+{
+	struct unc_session_item *item = &n->s->item[id];
+	struct unc_news news = {.id = (int)id, .kind = UNC_NEWS_MARK, .begins = 1};
+
+	for (size_t i = 0; n->rc == 0 && (news.mark = unc_mark_get(i)) != NULL; i++) {
+		if (!(flags & news.mark->interval))
+			continue;
+		news.text = unc_session_reason(n->s, (int)id);
+		if (n->now >= item->marked_until[i])
+			n->rc = n->fn(n->user, &news);
+		item->marked_until[i] = n->now + mark_every;
+	}
+}
+
 static void look_at_value(struct news *n, size_t id)
 {
 	struct unc_session_item *item = &n->s->item[id];
 	struct unc_value v;
-	bool valid, late;
+	bool valid;
 
 	pthread_mutex_lock(&n->s->run->lock);
 	unc_session_value(n->s, item, &v);
@@ -74,13 +89,8 @@ static void look_at_value(struct news *n, size_t id)
 		tell_change(n, id, UNC_NEWS_NO_VALUE, !valid);
 	if (valid || v.flags & UNC_VALUE_PARTIAL)
 		tell_partial(n, id, v.of - v.units);
-	if (v.flags & UNC_VALUE_UNPROVEN)
-		tell_change(n, id, UNC_NEWS_UNPROVEN, true);
-	late = valid && v.flags & UNC_VALUE_INTERVAL_LATE && v.flags & UNC_VALUE_FRESH;
-	if (n->rc == 0 && late && n->now >= item->late_until)
-		tell(n, id, UNC_NEWS_LATE, true, unc_session_reason(n->s, (int)id));
-	if (late)
-		item->late_until = n->now + late_every;
+	if (valid && v.flags & UNC_VALUE_FRESH)
+		look_at_marks(n, id, v.flags);
 }
 
 /* ---- what is below the ports of an item */

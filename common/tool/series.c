@@ -6,13 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct mark_words mark_words[MARKS] = {
-	[NO_VALUE] = {"invalid", "-", "no value"},
-	[PARTIAL] = {"partial", "*", "of fewer units"},
-	[UNPROVEN] = {"unproven", "?", "not proven to count"},
-	[LATE] = {"late", "!", "late"},
-	[SCALED] = {"share", "~", "scaled"},
-};
+const struct unc_mark *mark_words(enum mark mark)
+{
+	static const struct unc_mark own[] = {
+		[NO_VALUE] = {.key = "invalid", .letter = "-", .what = "no value"},
+		[PARTIAL] = {.key = "partial", .letter = "*", .what = "of fewer units"},
+		[SCALED] = {.key = "share", .letter = "~", .what = "scaled"},
+	};
+
+	return own[mark].key ? &own[mark] : unc_mark_get(mark - DOUBTS);
+}
 
 bool number_marked(const struct number *n, enum mark mark)
 {
@@ -220,6 +223,8 @@ void series_add_unknown(struct series *s, const char *name, const char *reason)
 
 static void take_value(const struct series *s, struct number *n, const struct unc_value *v)
 {
+	const struct unc_mark *mark;
+
 	n->mark[PARTIAL] = v->flags & UNC_VALUE_PARTIAL;
 	n->mark[SCALED] = v->flags & UNC_VALUE_ESTIMATED;
 	n->lost = v->flags & UNC_VALUE_LOST;
@@ -231,9 +236,9 @@ static void take_value(const struct series *s, struct number *n, const struct un
 	n->value = s->whole ? v->value : v->interval;
 	n->valid = (v->flags & UNC_VALUE_VALID || (!s->whole && v->interval_seconds > 0)) &&
 		   isfinite(n->value);
-	n->mark[UNPROVEN] = n->valid && v->flags & UNC_VALUE_UNPROVEN;
-	n->mark[LATE] =
-		n->valid && v->flags & (s->whole ? UNC_VALUE_LATE : UNC_VALUE_INTERVAL_LATE);
+	for (size_t i = 0; (mark = unc_mark_get(i)) != NULL; i++)
+		n->mark[DOUBTS + i] =
+			n->valid && v->flags & (s->whole ? mark->flag : mark->interval);
 }
 
 int series_read(struct series *s)

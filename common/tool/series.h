@@ -8,14 +8,11 @@
 
 #include "record.h"
 
-/* What a number is less than it should be, the gravest first. Of one that is unproven or late the
- * library has a sentence: it may be off, nobody knows how far. */
-enum mark { NO_VALUE, PARTIAL, UNPROVEN, LATE, SCALED, MARKS };
-extern const struct mark_words {
-	const char *key;    /* member of JSON; of a doubt the mark in a list, too */
-	const char *letter; /* the mark in a row, and in a frame */
-	const char *what;   /* before the sentence */
-} mark_words[MARKS];
+/* What a number is less than it should be, the gravest first. Of a doubt the
+ * library has a sentence: the number may be off, nobody knows how far (unc_mark_get()). */
+enum mark { NO_VALUE, PARTIAL, DOUBTS, SCALED = DOUBTS + UNC_MAX_MARKS, MARKS };
+/* Key, letter and words of a mark; of doubts the library's; NULL: there is no such mark. */
+const struct unc_mark *mark_words(enum mark);
 
 /* Of several runs: their mean, and the sum of the squares of what they deviate from it. */
 struct mean {

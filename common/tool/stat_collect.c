@@ -141,7 +141,7 @@ static char *doubt_sentence(const struct stat_job *job, const struct number *c, 
 	(void)job;
 	if (!c->mark[k] || c->reports[k] > 1)
 		return NULL;
-	return must_print("%s: %s", mark_words[k].what, c->said[k]);
+	return must_print("%s: %s", mark_words(k)->what, c->said[k]);
 }
 
 void stat_remember(struct stat_job *job)
@@ -155,7 +155,7 @@ void stat_remember(struct stat_job *job)
 				number_say(&c->said[k], series_reason(&job->series, c));
 		}
 	}
-	for (enum mark k = UNPROVEN; k <= LATE; k++)
+	for (enum mark k = DOUBTS; mark_words(k) && k < SCALED; k++)
 		say_of_numbers(job, doubt_sentence, k);
 }
 
@@ -199,7 +199,7 @@ static char *often_sentence(const struct stat_job *job, const struct number *c, 
 {
 	if (c->reports[k] < 2)
 		return NULL;
-	return must_print("%s in %lu of %lu %s", mark_words[k].what, c->reports[k],
+	return must_print("%s in %lu of %lu %s", mark_words(k)->what, c->reports[k],
 			  number_of_all(job), job->repeat ? "runs" : "reports");
 }
 
@@ -217,7 +217,7 @@ void stat_close(const struct stat_job *job)
 		remark("note: no interval is reported: none was long enough for %s",
 		       job->passes > 1 ? "all passes" : "a count");
 	say_of_numbers(job, end_sentence, NO_VALUE);
-	for (enum mark k = UNPROVEN; k <= LATE; k++)
+	for (enum mark k = DOUBTS; mark_words(k) && k < SCALED; k++)
 		say_of_numbers(job, often_sentence, k);
 	/* Its numbers are right all the same. JSON has a member for it. */
 	if ((job->args->verbose || !job->args->json) &&
@@ -267,7 +267,7 @@ static void sum_up(struct number *c)
 {
 	c->spread = NAN;
 	c->valid = !c->said[NO_VALUE];
-	for (enum mark k = UNPROVEN; k <= LATE; k++)
+	for (enum mark k = DOUBTS; mark_words(k) && k < SCALED; k++)
 		c->mark[k] = c->valid && c->reports[k];
 	if (!c->valid)
 		return;

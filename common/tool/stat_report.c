@@ -53,7 +53,7 @@ static void put_reason(struct record *r, const struct stat_job *job, const struc
 	const char *first = c->valid ? c->said[PARTIAL] : stat_reason(job, c);
 	char *text = first ? must_print("%s", first) : NULL;
 
-	for (enum mark k = UNPROVEN; k <= LATE; k++)
+	for (enum mark k = DOUBTS; mark_words(k) && k < SCALED; k++)
 		if (c->mark[k])
 			text = must_add(text, "%s%s", text ? "; " : "", c->said[k]);
 	record_text(r, "reason", text);
@@ -208,7 +208,6 @@ static void put_section(struct record *r, const struct stat_job *job, int sectio
 
 static void put_object(struct record *r, const struct stat_job *job)
 {
-	static const enum mark marks[] = {PARTIAL, UNPROVEN, LATE, NO_VALUE, SCALED};
 
 	record_open(r, NULL, '{');
 	record_number(r, "time", rounded(job->time));
@@ -219,8 +218,11 @@ static void put_object(struct record *r, const struct stat_job *job)
 		record_integer(r, "runs", (int64_t)job->runs);
 	put_section(r, job, EVENTS, "events");
 	put_section(r, job, METRICS, "metrics");
-	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
-		put_section(r, job, marks[i], mark_words[marks[i]].key);
+	put_section(r, job, PARTIAL, mark_words(PARTIAL)->key);
+	for (enum mark k = DOUBTS; mark_words(k) && k < SCALED; k++)
+		put_section(r, job, k, mark_words(k)->key);
+	put_section(r, job, NO_VALUE, mark_words(NO_VALUE)->key);
+	put_section(r, job, SCALED, mark_words(SCALED)->key);
 	put_section(r, job, SPREAD, "spread");
 	if (*unc_session_unprotected(job->series.session))
 		record_text(r, "unprotected", unc_session_unprotected(job->series.session));
@@ -253,8 +255,8 @@ static char *mark_text(const struct number *c)
 
 	if (c->valid && c->share < 1)
 		text = must_add(text, "%s%s %%", text ? ", " : "", percent_text(share, c->share));
-	for (enum mark k = UNPROVEN; k <= LATE; k++)
-		text = add_more(text, ", ", c->mark[k] ? mark_words[k].key : "");
+	for (enum mark k = DOUBTS; mark_words(k) && k < SCALED; k++)
+		text = add_more(text, ", ", c->mark[k] ? mark_words(k)->key : "");
 	return text;
 }
 

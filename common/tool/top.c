@@ -162,8 +162,8 @@ static void put_line(struct record *r, const struct top *t, const struct number 
 	}
 	text = must_print("%s", share_text(buf, n, n->seconds, told));
 	for (enum mark k = PARTIAL; k < MARKS; k++)
-		if (is_marked(n, k))
-			text = must_add(text, "%s%s", *text ? " " : "", mark_words[k].letter);
+		if (mark_words(k) && is_marked(n, k))
+			text = must_add(text, "%s%s", *text ? " " : "", mark_words(k)->letter);
 	if (below)
 		text = must_add(text, "%s(%s)", *text ? " " : "", below);
 	record_text(r, "more", text);
@@ -192,7 +192,7 @@ static void put_marks(struct record *r, const struct top *t)
 		else if (n)
 			what = must_add(what, ": %s", series_reason(&t->series, first));
 		if (n)
-			record_line(r, "%s %s: %s%s", mark_words[k].letter, mark_words[k].what,
+			record_line(r, "%s %s: %s%s", mark_words(k)->letter, mark_words(k)->what,
 				    first->item.name, what);
 		free(what);
 	}
