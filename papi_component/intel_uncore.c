@@ -460,7 +460,7 @@ static int remove_items(struct control *control, const unsigned int *codes, int 
 
 /* The one place that mends what PAPI does not do (remove_native_events() of papi_internal.c, 7.0 to 7.3). Where it
  * removes an event it puts the last one into the gap, but leaves the code of the removed one there; and it learns new
- * positions only where it has added an event. */
+ * positions only where it has added an event. With the patch in upstream/ this is "ni_position = i" for each. */
 static void mend_list(const struct control *control, NativeInfo_t *native, int count)
 {
 	int i, k, next = 0, known = count < control->wanted ? count : control->wanted;
