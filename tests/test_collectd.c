@@ -521,6 +521,21 @@ static void test_again(void)
 	end();
 }
 
+/* What other tools call it is stored under our name: tests/names.cases. */
+static void test_spellings(void)
+{
+	begin();
+	configure("Simulate emerald-rapids,sockets=1", "Event uncore_imc/event=0x05,umask=0xcf/",
+		  "Event spr_unc_imc0::UNC_M_CAS_COUNT:WR", "Metric memory_bandwidth_read", NULL);
+	CHECK_NUMBER(host.init(), 0);
+	CHECK_NUMBER(errors(), 0);
+	CHECK_NUMBER(read_once(), 0);
+	value_of("simulated-socket0/total_events-imc-CAS_COUNT-RD");
+	value_of("simulated-socket0-imc0/total_events-imc-CAS_COUNT-WR");
+	value_of("simulated-socket0/total_bytes-memory_read_bytes");
+	end();
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
@@ -548,6 +563,7 @@ int main(void)
 		{"no such simulated machine", test_no_such_machine},
 		{"a library of another version", test_other_library},
 		{"a good start after a bad one", test_again},
+		{"names as other tools spell them", test_spellings},
 		{NULL, NULL},
 	};
 

@@ -308,6 +308,8 @@ int unc_name_parse(const struct unc_table *t, const char *text, struct unc_name 
 			*out = metric;
 		if (rc != UNC_ERR_NOT_FOUND)
 			return rc;
+		if (!err) /* the search is long */
+			return rc;
 		if (out->spec.event == UNC_NONE && !of_event(t, text))
 			return unknown_name(t, text, err);
 	}

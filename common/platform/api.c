@@ -45,7 +45,7 @@ static int encode(struct unc_platform *p, const char *text, struct unc_encoding 
 	struct unc_code code;
 	int rc;
 
-	if ((rc = unc_name_event(t, text, &name, err)) < 0 ||
+	if ((rc = unc_platform_parse(p, text, true, &name, err)) < 0 ||
 	    (rc = unc_place_find(p, &name, text, err)) < 0)
 		return rc;
 	if (name.node >= 0 || name.device[0]) {

@@ -71,12 +71,11 @@ int unc_describe_item(struct unc_platform *p, const struct unc_name *name, const
 static int find_item(struct unc_platform *p, const char *text, struct unc_item *out,
 		     struct unc_error *err)
 {
-	const struct unc_table *t = p->table;
 	struct unc_item found = {.size = out->size};
 	struct unc_name name;
 	int rc = unc_struct_check(out->size, "unc_item", err);
 
-	if (rc < 0 || (rc = unc_name_parse(t, text, &name, err)) < 0 ||
+	if (rc < 0 || (rc = unc_platform_parse(p, text, false, &name, err)) < 0 ||
 	    (rc = unc_place_find(p, &name, text, err)) < 0 ||
 	    (p->access && (rc = unc_name_check(&name, text, p->topology.n_sockets, err)) < 0) ||
 	    (rc = unc_describe_item(p, &name, text, &found, err)) < 0)

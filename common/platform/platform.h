@@ -127,6 +127,11 @@ void unc_cpu_names(char *buf, size_t size);
 int unc_platform_root(const struct unc_options *, bool raised, struct unc_fs **out,
 		      struct unc_error *err);
 
+/* spelling.c. What a text names, as we or as other tools spell it; event: no metric. Errors: those of
+ * unc_name_parse(). */
+struct unc_name;
+int unc_platform_parse(const struct unc_platform *, const char *text, bool event, struct unc_name *,
+		       struct unc_error *err);
 /* methods.c. After the probe of their registers: which units the kernel's driver serves. */
 int unc_platform_kernel(struct unc_platform *, struct unc_error *err);
 /* Which method serves a unit, as far as an event leaves the choice; "" for none. */

@@ -119,7 +119,8 @@ static void __attribute__((destructor)) stop_all(void)
 	if (pthread_mutex_trylock(&sessions.lock))
 		return;
 	for (struct unc_session *s = sessions.first; s; s = s->next) {
-		if (!unc_platform_here(s->platform) || s->state != UNC_RUNNING ||
+		/* What was stopped may be of a platform that is closed. */
+		if (s->state != UNC_RUNNING || !unc_platform_here(s->platform) ||
 		    pthread_mutex_trylock(&s->run->lock))
 			continue;
 		pthread_mutex_unlock(&s->run->lock);

@@ -222,7 +222,7 @@ static int add_places(struct unc_session *s, struct series *series, unsigned per
 /* What a text names: where that says, or at each place that is asked for. */
 static int add_series(struct unc_session *s, const char *text, unsigned per, struct series *series)
 {
-	int rc = unc_name_parse(s->platform->table, text, &series->name, &s->error);
+	int rc = unc_platform_parse(s->platform, text, false, &series->name, &s->error);
 
 	if (rc == 0)
 		rc = unc_place_find(s->platform, &series->name, text, &s->error);

@@ -13,10 +13,19 @@ static bool is_pattern(const char *word)
 	return strpbrk(word, "*?[") != NULL;
 }
 
+/* What people call it, and what names and descriptions do. */
+static const struct {
+	const char *theirs, *ours;
+} known_as[] = {{"ddio", ":IO_"}, {"optane", "PMM"}, {"pmem", "PMM"}, {"numa", "remote"}};
+
 static bool word_in(const char *word, const char *text)
 {
-	return is_pattern(word) ? fnmatch(word, text, FNM_CASEFOLD) == 0
-				: strcasestr(text, word) != NULL;
+	if (is_pattern(word))
+		return fnmatch(word, text, FNM_CASEFOLD) == 0;
+	for (size_t i = 0; i < sizeof(known_as) / sizeof(known_as[0]); i++)
+		if (strcasecmp(word, known_as[i].theirs) == 0 && strstr(text, known_as[i].ours))
+			return true;
+	return strcasestr(text, word) != NULL;
 }
 
 void search_start(struct search *search, char *const *word)

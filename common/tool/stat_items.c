@@ -129,12 +129,27 @@ static int add_group(struct stat_job *job, const char *name)
 	return rc;
 }
 
+/* The next part of a list; a comma between slashes is of perf's names. */
+static char *next_part(char **rest)
+{
+	char *part = *rest, *end = part;
+	bool inside = false;
+
+	if (!part)
+		return NULL;
+	for (; *end && (inside || *end != ','); end++)
+		inside ^= *end == '/';
+	*rest = *end ? end + 1 : NULL;
+	*end = '\0';
+	return part;
+}
+
 int stat_add(struct stat_job *job, const struct wish *wish)
 {
 	char *copy = must_print("%s", wish->list), *rest = copy, *part;
 	int rc = 0;
 
-	while (rc == 0 && (part = strsep(&rest, ",")) != NULL)
+	while (rc == 0 && (part = next_part(&rest)) != NULL)
 		if (!part[0])
 			rc = bad_input("stat: an empty name in '%s'", wish->list);
 		else

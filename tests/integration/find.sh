@@ -132,6 +132,16 @@ result "an option that is the beginning of two"
 run list --per-socket; refused 2 "list: unknown option '--per-socket'; see 'uncore help list'"
 result "options of other commands are not near"
 
+# ---- what people call it
+
+for pair in "ddio TOR_INSERTS:IO_" "optane PMM" "numa remote_access_ratio"; do
+	run list -c $cpu "${pair% *}"; [ "$status" -eq 0 ] && [ "$(first "${pair#* }")" -gt 0 ]; result "'${pair% *}' finds ${pair#* }"
+done
+run metrics -c $cpu page hit; [ "$status" -eq 0 ] && [ "$(first dram_page_hit_ratio)" -gt 0 ]; result "page hit finds dram_page_hit_ratio"
+run encode -c $cpu 'uncore_imc_3/event=0x05,umask=0xcf/'; [ "$(first '^imc3.CAS_COUNT:RD$')" = 1 ]; result "encode: an event of perf"
+UNCORE_SIM=$cpu run stat -j -d 0.05 -e 'uncore_imc/event=0x05,umask=0xcf/,imc.CAS_COUNT:WR,uncore_imc/event=5,umask=0xf0/'
+json '.events | keys == ["imc.CAS_COUNT:RD", "imc.CAS_COUNT:WR"]'; result "stat: a comma between slashes is of the name"
+
 # ---- the other kind
 
 run encode -c $cpu memory_read_bytes:socket=0

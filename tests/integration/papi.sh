@@ -789,6 +789,8 @@ ok "partial sums: the description says which unit is missing, and why" partial_d
 p=intel_uncore:::
 ok "papi_command_line counts events" counts emerald-rapids ${p}imc.CAS_COUNT:RD \
 	${p}imc3.CAS_COUNT:WR:socket=1 ${p}imc.CAS_COUNT:RD:unit=2
+ok "names as perf and libpfm4 spell them" counts emerald-rapids "${p}uncore_imc_3/event=0x05,umask=0xcf/" \
+	${p}spr_unc_imc0::UNC_M_CAS_COUNT:WR ${p}memory_bandwidth_read
 ok "papi_command_line counts metrics" counts emerald-rapids ${p}memory_read_bytes \
 	${p}memory_write_bytes:socket=0 ${p}llc_miss_ratio
 ok "papi_command_line counts on Sandy Bridge-EP" counts sandybridge-ep ${p}memory_read_bytes \

@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Names as other tools spell them: a text of perf, of libpfm4 or of perf's metrics becomes one of ours, which is
+ * parsed as all are. What is ours is tried first.
+ *
+ *   uncore_imc_3/event=0x05,umask=0xcf/   perf: PMU and terms; an alias is what the running kernel's events/ says
+ *   skx_unc_imc0::UNC_M_CAS_COUNT:RD      libpfm4, as of PAPI's perf_event_uncore
+ *   UNC_CHA_CLOCKTICKS:config1=0x...      filters as a number, of either
+ *   memory_bandwidth_read                 foreign.inc
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/text.h"
+#include "encode/decode.h"
+#include "encode/name.h"
+#include "platform/platform.h"
+
+struct spelling {
+	const struct unc_platform *p;
+	const char *text, *tool;
+	uint16_t type;
+	int index, socket; /* -1: all */
+	uint64_t ctl;      /* of perf's terms */
+	struct unc_code_filter filter[UNC_MAX_FILTERS];
+	size_t n_filters;
+	struct unc_error *err;
+};
+
+__attribute__((format(printf, 3, 4))) static int refuse(const struct spelling *s, int code,
+							const char *format, ...)
+{
+	char why[UNC_ERROR_MAX / 2];
+
+	UNC_FORMAT(why, format);
+	return unc_fail(s->err, code, "%.200s, as %s spells it: %s", s->text, s->tool, why);
+}
+
+/* ---- PMUs and units */
+
+/* The unit of a name and a number behind it; what stands before, as a type: `length` letters. */
+static bool take_number(const char *name, size_t *length, int *index)
+{
+	size_t n = *length;
+
+	while (n && name[n - 1] >= '0' && name[n - 1] <= '9')
+		n--;
+	*index = n < *length ? atoi(name + n) : -1;
+	*length = n;
+	return n > 0;
+}
+
+/* "uncore_imc_3", "uncore_imc" and "imc" by the row of a PMU; *index: of the unit, -1: of all. */
+static bool is_pmu(const struct unc_table *t, const struct unc_tbl_kernel *k, const char *name,
+		   size_t length, int *index)
+{
+	const char *row = unc_tbl_str(t, k->name), *number = strstr(row, "{n}");
+	size_t prefix = number ? (size_t)(number - row) : strlen(row), has = length;
+	int n;
+
+	*index = -1;
+	if (strncasecmp(name, "uncore_", 7) != 0)
+		row += 7, prefix -= prefix > 7 ? 7 : prefix;
+	if (length == prefix - (number != NULL) && strncasecmp(name, row, length) == 0)
+		return true;
+	if (!number || !take_number(name, &has, &n) || n < 0 || has != prefix ||
+	    strncasecmp(name, row, prefix) != 0)
+		return false;
+	*index = n;
+	for (unsigned i = 0; i < sizeof(k->number); i++)
+		if (k->number[i] == n + 1)
+			*index = (int)i;
+	return true;
+}
+
+static bool find_pmu(struct spelling *s, const char *name, size_t length)
+{
+	const struct unc_table *t = s->p->table;
+
+	for (s->type = 0; s->type < t->n_type; s->type++)
+		for (const struct unc_tbl_kernel *k = NULL;
+		     (k = UNC_NEXT(t, kernel, t->type[s->type].kernels, k));)
+			if (!k->free && is_pmu(t, k, name, length, &s->index))
+				return true;
+	return false;
+}
+
+/* ---- registers, and what they are as a text */
+
+/* A field of the type by its name; of perf's filters without "filter_". */
+static const struct unc_tbl_field *find_field(const struct spelling *s, const char *name)
+{
+	const struct unc_table *t = s->p->table;
+	const struct unc_tbl_field *f = NULL;
+
+	name += strncasecmp(name, "filter_", 7) == 0 ? 7 : 0;
+	while ((f = UNC_NEXT(t, field, t->type[s->type].fields, f)) &&
+	       !unc_same(unc_tbl_str(t, f->name), name))
+		;
+	return f;
+}
+
+/* Bits of a filter register. */
+static int add_filter(struct spelling *s, uint16_t reg, uint64_t value, uint64_t bits)
+{
+	size_t i = 0;
+
+	while (i < s->n_filters && s->filter[i].reg != reg)
+		i++;
+	if (i == UNC_MAX_FILTERS)
+		return refuse(s, UNC_ERR_INVALID, "more than %d filters", UNC_MAX_FILTERS);
+	if (i == s->n_filters)
+		s->filter[s->n_filters++] = (struct unc_code_filter){.reg = reg};
+	s->filter[i].value |= value;
+	s->filter[i].mask |= bits;
+	return 0;
+}
+
+/* config1 and config2 are filter registers, by the row of the unit's PMU. */
+static int add_config(struct spelling *s, unsigned config, uint64_t value)
+{
+	const struct unc_table *t = s->p->table;
+	const struct unc_tbl_kernel *k = unc_find_kernel(t, &t->type[s->type], false);
+	int rc = 0;
+
+	for (unsigned half = 0; half < 2 && rc == 0; half++) {
+		uint64_t part = value >> (32 * half) & UINT32_MAX;
+		uint16_t reg = k ? k->config[2 * (config - 1) + half] : UNC_NONE;
+
+		if (part && reg == UNC_NONE)
+			rc = refuse(s, UNC_ERR_INVALID, "config%u is no filter of %s", config,
+				    unc_type_name(t, s->type));
+		else if (part)
+			rc = add_filter(s, reg, part, UINT32_MAX);
+	}
+	return rc;
+}
+
+/* A term of perf. */
+static int take_term(struct spelling *s, const char *name, uint64_t value)
+{
+	const struct unc_tbl_field *f = find_field(s, name);
+
+	if (unc_same(name, "config"))
+		s->ctl |= value;
+	else if (unc_same(name, "event")) /* 0-7, and of PCUs 21 */
+		s->ctl |= (value & 0xff) | (value >> 8 & 1) << 21;
+	else if (unc_same(name, "umask")) /* 8-15, 32-63 */
+		s->ctl |= (value & 0xff) << 8 | value >> 8 << 32;
+	else if (unc_same(name, "config1") || unc_same(name, "config2"))
+		return add_config(s, (unsigned)(name[6] - '0'), value);
+	else if (!f)
+		return refuse(s, UNC_ERR_NOT_FOUND, "%s has no field %.40s",
+			      unc_type_name(s->p->table, s->type), name);
+	else if (f->width[1] || value > unc_ones(f->width[0]))
+		return refuse(s, UNC_ERR_RANGE, "%.40s=%#llx does not fit", name,
+			      (unsigned long long)value);
+	else if (f->reg[0] != UNC_NONE)
+		return add_filter(s, f->reg[0], value << f->lo[0],
+				  unc_ones(f->width[0]) << f->lo[0]);
+	else
+		s->ctl |= value << f->lo[0];
+	return 0;
+}
+
+/* "event=0x05,umask=0xcf", "edge", without a value 1. */
+static int take_terms(struct spelling *s, const char *list)
+{
+	char term[UNC_SPEC_MAX], *equal;
+	uint64_t value;
+	int rc = 0;
+
+	while (list && *list && rc == 0) {
+		if (!unc_list_next(&list, term, sizeof(term)))
+			return refuse(s, UNC_ERR_INVALID, "a term is too long");
+		value = 1;
+		if ((equal = strchr(term, '=')) != NULL)
+			*equal++ = '\0';
+		if (equal && !unc_parse_number(equal, &value))
+			return refuse(s, UNC_ERR_INVALID, "%.40s=%.40s is not a number", term,
+				      equal);
+		rc = take_term(s, term, value);
+	}
+	return rc;
+}
+
+/* Fields that a filter register makes, those that the event takes; bits of none are an error. */
+static int put_filter(struct spelling *s, struct unc_buf *out, uint16_t event, uint16_t reg,
+		      uint64_t value)
+{
+	const struct unc_table *t = s->p->table;
+	uint64_t rest = value;
+
+	for (const struct unc_tbl_field *f = NULL;
+	     rest && (f = UNC_NEXT(t, field, t->type[s->type].fields, f));) {
+		uint64_t bits = unc_field_bits(f, reg);
+
+		if (!(rest & bits) || f->reg[0] != reg || f->width[1] ||
+		    !unc_event_takes(t, event, (uint16_t)(f - t->field)))
+			continue;
+		unc_put(out, ":%s=%#llx", unc_tbl_str(t, f->name),
+			(unsigned long long)unc_field_of(f, value));
+		rest &= ~bits;
+	}
+	return rest ? refuse(s, UNC_ERR_INVALID, "bits %#llx of %s are no field that %s.%s takes",
+			     (unsigned long long)rest, unc_tbl_str(t, t->reg[reg].name),
+			     unc_type_name(t, s->type), unc_event_name(t, event))
+		    : 0;
+}
+
+static int put_filters(struct spelling *s, struct unc_buf *out, uint16_t event)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < s->n_filters && rc == 0; i++)
+		rc = put_filter(s, out, event, s->filter[i].reg, s->filter[i].value);
+	return rc;
+}
+
+static int put_place(const struct spelling *s, struct unc_buf *out)
+{
+	if (s->index >= 0)
+		unc_put(out, ":unit=%d", s->index);
+	if (s->socket >= 0)
+		unc_put(out, ":socket=%d", s->socket);
+	return out->n < out->size ? 0 : refuse(s, UNC_ERR_INVALID, "the text is too long");
+}
+
+/* ---- perf */
+
+/* An alias of the kernel's, of the PMU of any unit: its terms. */
+static int find_alias(struct spelling *s, const char *alias, char *terms, size_t size)
+{
+	const struct unc_table *t = s->p->table;
+	char pmu[UNC_KERNEL_NAME];
+	bool is_there = false;
+
+	for (unsigned i = 0; i < UNC_MAX_PLACES; i++) {
+		if (!unc_kernel_pmu(t, s->type, 0, i, pmu, sizeof(pmu)) || !s->p->fs)
+			continue;
+		if (unc_fs_text(s->p->fs, terms, size, "/sys/bus/event_source/devices/%s/events/%s",
+				pmu, alias) == 0)
+			return 0;
+		is_there |= unc_fs_exists(s->p->fs, "/sys/bus/event_source/devices/%s", pmu);
+	}
+	return refuse(
+		s, UNC_ERR_NOT_FOUND,
+		is_there ? "the kernel's %s has no alias %.60s"
+			 : "an alias is what the kernel's driver says, and it has no PMU of %s "
+			   "here (%.60s)",
+		unc_type_name(t, s->type), alias);
+}
+
+/* What perf leaves out of filters it writes as 0. */
+static int decode(struct spelling *s, struct unc_spec *out)
+{
+	const struct unc_table *t = s->p->table;
+	const struct unc_tbl_kernel *k = unc_find_kernel(t, &t->type[s->type], false);
+	uint64_t ctl = s->ctl | t->type[s->type].enable;
+	struct unc_error why = {0};
+	int rc = unc_code_decode(t, s->type, ctl, s->filter, s->n_filters, out, &why);
+
+	for (int half = 0; rc == UNC_ERR_INVALID && k && half < 4; half++)
+		if (k->config[half] != UNC_NONE &&
+		    add_filter(s, k->config[half], 0, UINT32_MAX) < 0)
+			return UNC_ERR_INVALID;
+	if (rc == UNC_ERR_INVALID)
+		rc = unc_code_decode(t, s->type, ctl, s->filter, s->n_filters, out, &why);
+	if (rc == UNC_ERR_NOT_FOUND)
+		return refuse(s, rc, "no event of %s has event=%#llx,umask=%#llx",
+			      unc_type_name(t, s->type), (unsigned long long)(s->ctl & 0xff),
+			      (unsigned long long)((s->ctl >> 8 & 0xff) | s->ctl >> 32 << 8));
+	return rc < 0 ? refuse(s, rc, "%s", why.text) : 0;
+}
+
+static int of_perf(struct spelling *s, char *out, size_t size)
+{
+	const struct unc_table *t = s->p->table;
+	const char *slash = strchr(s->text, '/'), *end = strrchr(s->text, '/');
+	struct unc_buf buf = unc_buf(out, size);
+	struct unc_spec spec;
+	char terms[UNC_SPEC_MAX];
+	int rc = 0;
+
+	s->tool = "perf";
+	if (slash == end || (end[1] && end[1] != ':'))
+		return refuse(s, UNC_ERR_INVALID, "want PMU/TERM,.../");
+	if (!find_pmu(s, s->text, (size_t)(slash - s->text)))
+		return refuse(s, UNC_ERR_NOT_FOUND,
+			      "%.*s is no PMU of units that the tables of %s have",
+			      (int)(slash - s->text), s->text, unc_tbl_str(t, t->name));
+	snprintf(terms, sizeof(terms), "%.*s", (int)(end - slash - 1), slash + 1);
+	if (!strpbrk(terms, "=,") && !find_field(s, terms))
+		rc = find_alias(s, terms, terms, sizeof(terms));
+	if (rc == 0)
+		rc = take_terms(s, terms);
+	if (rc < 0)
+		return rc;
+	rc = decode(s, &spec);
+	if (rc < 0)
+		return rc;
+	if (unc_spec_format(t, &spec, out, size) < 0)
+		return refuse(s, UNC_ERR_INVALID, "the text is too long");
+	buf.n = strlen(out);
+	unc_put(&buf, "%s", end + 1); /* ":socket=0" */
+	return put_place(s, &buf);
+}
+
+/* ---- libpfm4 */
+
+/* "imc0" of "skx_unc_imc0::", or of "nhm_unc::" no type. */
+static bool find_unit(struct spelling *s, const char *name, size_t length)
+{
+	const struct unc_range all = {0, s->p->table->n_type};
+	char type[UNC_SPEC_MAX];
+
+	s->index = -1;
+	for (int without = 0; without < 2; without++) { /* r3qpi, but imc0 */
+		snprintf(type, sizeof(type), "%.*s%s", (int)length, name,
+			 length == 3 && strncasecmp(name, "ubo", 3) == 0 ? "x" : "");
+		s->type = UNC_FIND_NAMED(s->p->table, type, all, type, strlen(type));
+		if (s->type != UNC_NONE || (!without && !take_number(name, &length, &s->index)))
+			return s->type != UNC_NONE;
+	}
+	return false;
+}
+
+/* One of ":cpu=0", ":config1=0x...", ":filter1=0x..."; or what is ours, to be kept. */
+static int take_modifier(struct spelling *s, const char *word, bool *kept)
+{
+	const char *equal = strchr(word, '=');
+	size_t n = equal ? (size_t)(equal - word) : 0;
+	uint64_t value = 0;
+	bool filter0 = n == 7 && (word[0] | 0x20) == 'f';
+	bool cpu = n == 3 && strncasecmp(word, "cpu", n) == 0;
+	bool filter = n == 7 && ((strncasecmp(word, "config", 6) == 0 && strchr("12", word[6])) ||
+				 (strncasecmp(word, "filter", 6) == 0 && strchr("01", word[6])));
+
+	*kept = !cpu && !filter;
+	if (*kept)
+		return 0;
+	if (!unc_parse_number(equal + 1, &value))
+		return refuse(s, UNC_ERR_INVALID, "%.60s is not a number", word);
+	if (filter)
+		return add_config(s, filter0 || word[6] == '1' ? 1 : 2,
+				  filter0 && word[6] == '1' ? value << 32 : value);
+	for (int i = 0; i < s->p->topology.n_sockets && s->socket < 0 && value < UNC_MAX_CPUS; i++)
+		if (unc_topology_socket(&s->p->topology, (int)value) == i ||
+		    s->p->topology.socket[i].cpu == (int)value)
+			s->socket = i;
+	if (cpu && s->socket < 0)
+		return refuse(s, UNC_ERR_RANGE, "there is no CPU %llu here",
+			      (unsigned long long)value);
+	return 0;
+}
+
+/* Words of ours, with modifiers of theirs among them. */
+static int of_words(struct spelling *s, const char *name, char *out, size_t size)
+{
+	const struct unc_table *t = s->p->table;
+	struct unc_buf buf = unc_buf(out, size);
+	char words[UNC_SPEC_MAX], *word, *next = words;
+	struct unc_spec spec;
+	bool kept;
+	int rc = 0;
+
+	snprintf(words, sizeof(words), "%.*s", (int)strcspn(name, ":"), name);
+	(void)unc_spec_parse(t, words, &spec, NULL);
+	if (spec.event == UNC_NONE)
+		return refuse(s, UNC_ERR_NOT_FOUND, "there is no event %.100s", words);
+	s->type = spec.type;
+	snprintf(words, sizeof(words), "%s", name);
+	while (rc == 0 && (word = strsep(&next, ":")) != NULL) {
+		rc = take_modifier(s, word, &kept);
+		if (rc == 0 && kept)
+			unc_put(&buf, "%s%s", buf.n ? ":" : "", word);
+	}
+	rc = rc < 0 ? rc : put_filters(s, &buf, spec.event);
+	return rc < 0 ? rc : put_place(s, &buf);
+}
+
+static int of_libpfm(struct spelling *s, char *out, size_t size)
+{
+	const struct unc_table *t = s->p->table;
+	const char *unit = strstr(s->text, "_unc_"), *name = strstr(s->text, "::") + 2;
+	const char *prefix;
+	char text[UNC_SPEC_MAX];
+	size_t length = 0;
+
+	s->tool = "libpfm4";
+	if (!find_unit(s, unit + 5, (size_t)(name - 2 - (unit + 5))))
+		return refuse(s, UNC_ERR_NOT_FOUND, "%.*s is no unit type of %s",
+			      (int)(name - 2 - (unit + 5)), unit + 5, unc_tbl_str(t, t->name));
+	/* The type is told: "UNC_M_CAS_COUNT" is its CAS_COUNT. */
+	for (prefix = unc_tbl_str(t, t->type[s->type].public_prefix); *prefix;
+	     prefix += length + (prefix[length] == ',')) {
+		length = strcspn(prefix, ",");
+		if (strncasecmp(name, prefix, length) == 0) {
+			name += length;
+			break;
+		}
+	}
+	snprintf(text, sizeof(text), "%s.%s", unc_type_name(t, s->type), name);
+	return of_words(s, text, out, size);
+}
+
+/* ---- which it is */
+
+static int of_metric(struct spelling *s, char *out, size_t size)
+{
+	static const struct {
+		const char *theirs, *ours, *tool;
+	} rows[] = {
+#define METRIC(theirs, ours, tool) {theirs, ours, tool},
+#include "platform/foreign.inc"
+	};
+	size_t n = strcspn(s->text, ":");
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (strlen(rows[i].theirs) == n && strncasecmp(s->text, rows[i].theirs, n) == 0) {
+			s->tool = rows[i].tool;
+			snprintf(out, size, "%s%s", rows[i].ours, s->text + n);
+			return 0;
+		}
+	return UNC_ERR_NOT_FOUND;
+}
+
+/* "CAS_COUNT.RD", the name of a public event without its prefix: a umask behind a dot, and no unit type. */
+static int of_event_file(struct spelling *s, char *out, size_t size)
+{
+	struct unc_spec spec;
+
+	snprintf(out, size, "%s", s->text);
+	for (char *dot = out; (dot = strchr(dot, '.')) != NULL; dot++) {
+		*dot = ':';
+		if (unc_spec_parse(s->p->table, out, &spec, NULL) == 0) {
+			s->tool = "Intel's event files";
+			return 0;
+		}
+		*dot = '.';
+	}
+	return UNC_ERR_NOT_FOUND;
+}
+
+static bool has_modifier(const char *text)
+{
+	return strcasestr(text, ":config") || strcasestr(text, ":filter") ||
+	       strcasestr(text, ":cpu=");
+}
+
+/* As of another tool's, in our words; UNC_ERR_NOT_FOUND without a sentence: of none. */
+static int translate(struct spelling *s, char *out, size_t size)
+{
+	const char *unit = strstr(s->text, "_unc_"), *colons = strstr(s->text, "::");
+
+	if (strlen(s->text) >= UNC_SPEC_MAX)
+		return UNC_ERR_NOT_FOUND;
+	if (strchr(s->text, '/'))
+		return of_perf(s, out, size);
+	if (unit && colons > unit)
+		return of_libpfm(s, out, size);
+	s->tool = "perf";
+	if (has_modifier(s->text))
+		return of_words(s, s->text, out, size);
+	return of_metric(s, out, size) == 0 ? 0 : of_event_file(s, out, size);
+}
+
+int unc_platform_parse(const struct unc_platform *p, const char *text, bool event,
+		       struct unc_name *name, struct unc_error *err)
+{
+	int (*parse)(const struct unc_table *, const char *, struct unc_name *,
+		     struct unc_error *) = event ? unc_name_event : unc_name_parse;
+	struct unc_error why = {0};
+	struct spelling s = {.p = p, .text = text, .index = -1, .socket = -1, .err = &why};
+	char ours[2 * UNC_SPEC_MAX];
+	int rc = parse(p->table, text, name, NULL);
+
+	if (rc == 0)
+		return 0;
+	rc = translate(&s, ours, sizeof(ours));
+	if (rc == UNC_ERR_NOT_FOUND && !why.code)
+		return parse(p->table, text, name, err);
+	s.err = err;
+	if (rc == 0) {
+		rc = parse(p->table, ours, name, &why);
+		return rc < 0 ? refuse(&s, rc, "%s", why.text) : 0;
+	}
+	return unc_fail(err, rc, "%s", why.text);
+}
