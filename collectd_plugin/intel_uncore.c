@@ -495,7 +495,7 @@ static bool is_first_of_place(const struct item *item)
 /* The devices below a port are metadata of its values. */
 static void set_label(struct item *item, const char *names, struct lines *lines)
 {
-	bool changed = item->label && is_first_of_place(item);
+	bool changed = self.running && is_first_of_place(item); /* not what was found first */
 
 	meta_data_destroy(item->vl.meta);
 	free(item->label);
@@ -522,6 +522,7 @@ static int take_news(void *user, const struct unc_news *news)
 	struct lines *lines = user;
 	struct item *item = self.items;
 	const char *place, *name;
+	size_t mark = 0;
 
 	while (item < self.items + self.n_items && item->id != news->id)
 		item++;
@@ -539,9 +540,24 @@ static int take_news(void *user, const struct unc_news *news)
 		INFO(LOG "%s/%s: whole again", place, name);
 	else if (news->kind == UNC_NEWS_DEVICES)
 		set_label(item, news->text, lines);
-	else if (lines->n_marked[news->mark - unc_mark_get(0)]++ == 0)
-		lines->marked[news->mark - unc_mark_get(0)] = item;
+	else if (!(self.values[item->id].flags & UNC_VALUE_PARTIAL) || is_sent(item)) {
+		while (unc_mark_get(mark) != news->mark)
+			mark++;
+		if (lines->n_marked[mark]++ == 0)
+			lines->marked[mark] = item;
+	}
 	return 0;
+}
+
+static void put_string(FILE *f, const char *text)
+{
+	putc('"', f);
+	for (; *text; text++)
+		if (*text == '"' || *text == '\\' || (unsigned char)*text < ' ')
+			fprintf(f, "\\u%04x", *text);
+		else
+			putc(*text, f);
+	putc('"', f);
 }
 
 /* A JSON object of the places and what is below each, for who draws series of ports: written anew, and whole. */
@@ -549,19 +565,25 @@ static void write_map(void)
 {
 	char path[PATH_MAX];
 	const char *before = "{\n";
+	bool failed;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s.new", self.map);
 	f = fopen(path, "w");
 	for (const struct item *item = self.items; f && item < self.items + self.n_items; item++)
 		if (item->label && is_first_of_place(item)) {
-			fprintf(f, "%s\"%s\": \"%s\"", before, item->vl.plugin_instance,
-				item->label);
+			fputs(before, f);
+			put_string(f, item->vl.plugin_instance);
+			fputs(": ", f);
+			put_string(f, item->label);
 			before = ",\n";
 		}
 	if (f)
 		fprintf(f, "\n}\n");
-	if (!f || fclose(f) != 0 || rename(path, self.map) != 0)
+	failed = !f || ferror(f);
+	if (f)
+		failed |= fclose(f) != 0;
+	if (failed || rename(path, self.map) != 0)
 		WARNING(LOG "DeviceMap: %s cannot be written: %s", self.map, strerror(errno));
 }
 
@@ -576,7 +598,8 @@ static void tell_news(void)
 	if (lines.changed)
 		NOTICE(LOG "%s%s: other devices are below it: now %s",
 		       lines.changed->vl.plugin_instance, lines.n_changed > 1 ? more : "",
-		       *lines.changed->label ? lines.changed->label : "none");
+		       lines.changed->label && *lines.changed->label ? lines.changed->label
+								     : "none");
 	for (size_t i = 0; (mark = unc_mark_get(i)) != NULL; i++) {
 		const struct item *item = lines.marked[i];
 

@@ -71,14 +71,15 @@ static void log_text(void *user, enum unc_log_level level, const char *text)
 		SUBDBG("%s\n", text);
 }
 
-/* Sums that lack a unit, each once. */
+/* Sums that lack a unit: of each name once. */
 static int tell_partial(void *user, const struct unc_news *news)
 {
 	const struct control *control = user;
+	unsigned int code = control->room->items[news->id].code;
 	struct name name;
 
 	if (news->kind == UNC_NEWS_PARTIAL && news->begins &&
-	    intel_uncore_name(control->room->items[news->id].code, &name) == PAPI_OK)
+	    intel_uncore_name(code, &name) == PAPI_OK && !intel_uncore_told(code))
 		PAPIWARN("intel_uncore: %s: partial sum, without %s", name.text, news->text);
 	return 0;
 }

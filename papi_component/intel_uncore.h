@@ -33,12 +33,14 @@ struct control;
 struct text {
 	char *text;
 	unsigned int number, base;
+	int told; /* that it is a partial sum */
 };
 
 /* A base event. */
 struct base {
 	int listed; /* it can be counted here */
 	int asked;  /* a program has named it */
+	int told;   /* that it is a partial sum */
 };
 
 struct intel_uncore {
@@ -83,6 +85,8 @@ void intel_uncore_forget_texts(void);
 int intel_uncore_name(unsigned int code, struct name *name);
 /* Whether a program has named what the code stands for; else the code is from an enumeration. */
 int intel_uncore_asked(unsigned int code);
+/* Whether a user has been told of it; he is now. */
+int intel_uncore_told(unsigned int code);
 int intel_uncore_enum(unsigned int *code, int modifier);
 int intel_uncore_find(const char *text, unsigned int *code);
 int intel_uncore_describe(unsigned int code, PAPI_event_info_t *info);

@@ -137,7 +137,7 @@ static int number_text(const char *text, unsigned int base, unsigned int *number
 	larger = papi_realloc(intel_uncore.texts, (intel_uncore.n_texts + 1) * sizeof(added));
 	intel_uncore.texts = larger ? larger : intel_uncore.texts;
 	if (added)
-		*added = (struct text){papi_strdup(text), intel_uncore.n_texts, base};
+		*added = (struct text){papi_strdup(text), intel_uncore.n_texts, base, 0};
 	if (!larger || !added || !added->text ||
 	    !tsearch(added, &intel_uncore.tree, compare_texts)) {
 		free_text(added);
@@ -224,6 +224,19 @@ int intel_uncore_name(unsigned int code, struct name *name)
 int intel_uncore_asked(unsigned int code)
 {
 	return code & CODE_TEXT || (!is_qualifier(code) && intel_uncore.bases[code].asked);
+}
+
+int intel_uncore_told(unsigned int code)
+{
+	int *told, before;
+
+	_papi_hwi_lock((int)intel_uncore.lock);
+	told = code & CODE_TEXT ? &intel_uncore.texts[code & ~(unsigned int)CODE_TEXT]->told
+				: &intel_uncore.bases[code & CODE_BASE_MASK].told;
+	before = *told;
+	*told = 1;
+	_papi_hwi_unlock((int)intel_uncore.lock);
+	return before;
 }
 
 int intel_uncore_enum(unsigned int *code, int modifier)

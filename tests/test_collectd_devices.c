@@ -166,6 +166,12 @@ static void test_change(void)
 	CU_ASSERT(logged("port4: other devices are below it: now none\n"));
 	CU_ASSERT_PTR_NULL(find("simulated-socket0-iio1-port4" WRITTEN)->meta);
 	end();
+	begin_with("Metric pcie_write_bytes:port=1:unit=3:socket=0", NULL);
+	CU_ASSERT_PTR_NULL(self.items[0].vl.meta);
+	script.devices = "nvme9"; /* where nothing was */
+	read_slowly();
+	CU_ASSERT(logged("iio3-port1: other devices are below it: now nvme9\n"));
+	end();
 }
 
 static void test_changes(void)
@@ -202,12 +208,12 @@ static void test_map(void)
 	CU_ASSERT(text[0] == '{' && strcmp(text + strlen(text) - 2, "}\n") == 0);
 	CU_ASSERT_PTR_NULL(
 		strstr(strstr(text, "socket0-iio1-port0\"") + 1, "socket0-iio1-port0\""));
-	script.devices = "nvme9";
+	script.devices = "nvme9\"\\";
 	read_slowly();
 	f = fopen(path, "r");
 	CU_ASSERT_FATAL(f && fgets(text, sizeof(text), f) && fgets(text, sizeof(text), f));
 	fclose(f);
-	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\": \"nvme9\""));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\": \"nvme9\\u0022\\u005c\""));
 	CHECK_NUMBER(remove(path), 0);
 	CHECK_NUMBER(rmdir(folder), 0);
 	script.devices = "nvme8";

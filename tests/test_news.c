@@ -122,6 +122,27 @@ static void test_ratio(void)
 	unc_platform_close(p);
 }
 
+/* Nor is a pass whose turn comes. */
+static void test_passes(void)
+{
+	struct unc_platform *p = machine(EMR);
+	struct unc_session *s = session(p, UNC_SESSION_ROTATE);
+	const char *events[] = {"llc_miss_ratio", "cha.TOR_INSERTS:IA_MISS", "cha.LLC_LOOKUP:ALL",
+				"cha.TOR_OCCUPANCY:IA_MISS"};
+	struct unc_value v[4];
+
+	for (int i = 0; i < 4; i++)
+		add(s, events[i]);
+	CU_ASSERT(unc_session_passes(s) > 1);
+	start(s);
+	step(p, 10 * ms);
+	CHECK_NUMBER(unc_session_read(s, v, 4, sizeof(*v)), 0);
+	CHECK_TEXT(news_of(s), "");
+	CU_ASSERT((v[0].flags | v[1].flags | v[2].flags | v[3].flags) & UNC_VALUE_WAITS);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
 /* Whoever stops it is told the rest with the next call. */
 static void test_stopped(void)
 {
@@ -214,6 +235,9 @@ static void test_qualifiers(void)
 	text = qualifiers(p, "pcie_write_bytes");
 	CU_ASSERT(strncmp(text, "socket= unit= port= device= (device=", 36) == 0);
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, " mlx5_0 + mlx5_1 + 0000_0d_00_2, nvme0, "));
+	text = qualifiers(p, "iio.NOTHING"); /* without a mask of ports */
+	CU_ASSERT(strncmp(text, "socket= unit= ", 14) == 0 && !strstr(text, "port=") &&
+		  !strstr(text, "device="));
 	unc_platform_close(p);
 }
 
@@ -223,6 +247,7 @@ int main(void)
 		{"a sum that lacks a unit from the start", test_from_start},
 		{"a unit is taken, and given back", test_lost},
 		{"a ratio of nothing to nothing", test_ratio},
+		{"a pass that waits", test_passes},
 		{"whoever stops it", test_stopped},
 		{"devices below ports", test_devices},
 		{"what may follow a name", test_qualifiers},

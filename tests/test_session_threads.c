@@ -7,7 +7,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "session_kit.h"
 
@@ -27,9 +29,16 @@ static void wait_ms(long n)
 /* Locks that the calling thread has taken since they were forgotten. */
 static pthread_mutex_t *taken[64];
 static unsigned n_taken;
+static pthread_mutex_t
+	*ends_under; /* as in a signal handler that calls exit() while this thread has it */
 
 int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
+	if (mutex == ends_under) {
+		REAL(pthread_mutex_lock)(mutex);
+		ends_under = NULL;
+		exit(0);
+	}
 	if (pthread_equal(pthread_self(), main_thread) && n_taken < 64)
 		taken[n_taken++] = mutex;
 	return REAL(pthread_mutex_lock)(mutex);
@@ -375,6 +384,100 @@ static void test_threads(void)
 	unc_platform_close(p);
 }
 
+/* ---- the end of a program that counts */
+
+/* How the child ends; one that hangs is killed. */
+static int status_of(pid_t child)
+{
+	int status = -1;
+
+	CHECK_NUMBER(waitpid(child, &status, 0), child);
+	return status;
+}
+
+static pid_t child(void)
+{
+	fflush(stdout);
+	pid_t pid = fork();
+	if (pid == 0)
+		alarm(60);
+	return pid;
+}
+
+/* exit() in a signal handler, while the thread starts another session. */
+static void test_exit_within(void)
+{
+	pid_t pid = child();
+
+	if (pid == 0) {
+		struct unc_platform *p = machine(SNB_WALL);
+		struct unc_session *a = session(p, 0), *b = session(p, 0);
+
+		add(a, "cbo0.CLOCKTICKS:socket=0");
+		add(b, "imc0.DCLK:socket=0");
+		if (unc_session_start(a) < 0)
+			_exit(1);
+		ends_under = &p->program;
+		(void)unc_session_start(b);
+		_exit(1);
+	}
+	CHECK_NUMBER(status_of(pid), 0);
+}
+
+/* Sessions one after the other, of which another thread does not wait for the end. */
+static void *begin_anew(void *user)
+{
+	for (;;) {
+		struct unc_session *s;
+		int id;
+
+		if (unc_session_new(user, 0, &s) < 0 ||
+		    unc_session_add(s, "cbo.CLOCKTICKS", &id) < 0 || unc_session_start(s) < 0 ||
+		    unc_session_stop(s) < 0 || unc_session_add(s, "imc.DCLK", &id) < 0 ||
+		    unc_session_start(s) < 0)
+			pause(); /* it was stopped: the process ends */
+		unc_session_free(s);
+	}
+	return NULL;
+}
+
+static void test_exit_beside(void)
+{
+	for (long i = 0; i < 10; i++) {
+		pid_t pid = child();
+
+		if (pid == 0) {
+			struct unc_platform *p = machine(SNB_WALL);
+			pthread_t thread;
+
+			if (pthread_create(&thread, NULL, begin_anew, p))
+				_exit(1);
+			wait_ms(5 + i);
+			exit(0);
+		}
+		CHECK_NUMBER(status_of(pid), 0);
+	}
+}
+
+/* A child that was forked beside a thread that makes sessions, and gives back what it has. */
+static void test_exit_of_child(void)
+{
+	struct unc_platform *p = machine(SNB_WALL);
+	struct unc_session *s = session(p, 0);
+
+	add(s, "cbo0.CLOCKTICKS:socket=0");
+	CHECK_NUMBER(unc_session_start(s), 0);
+	pid_t pid = child();
+	if (pid == 0) {
+		unc_session_free(s);
+		unc_platform_close(p);
+		exit(0);
+	}
+	CHECK_NUMBER(status_of(pid), 0);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
@@ -384,6 +487,9 @@ int main(void)
 		{"how often", test_watch_interval},
 		{"no thread", test_no_thread},
 		{"sessions in threads", test_threads},
+		{"exit() while a thread programs", test_exit_within},
+		{"exit() beside a thread that counts", test_exit_beside},
+		{"exit() of a forked process", test_exit_of_child},
 		{NULL, NULL},
 	};
 

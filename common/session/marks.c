@@ -411,10 +411,11 @@ static void tell(struct unc_session *s, const struct unc_session_item *item,
 	}
 }
 
-const char *unc_session_reason(struct unc_session *s, int id)
+const char *unc_session_why(struct unc_session *s, int id, unsigned flags)
 {
 	const struct unc_session_item *item;
 	struct unc_marks m;
+	int mark = 0;
 
 	if (!unc_platform_here(s->platform))
 		return s->error.text;
@@ -425,9 +426,16 @@ const char *unc_session_reason(struct unc_session *s, int id)
 	if (s->run)
 		pthread_mutex_lock(&s->run->lock);
 	unc_session_marks(s, item, &m);
-	if (m.which)
-		tell(s, item, &m, __builtin_ctz(m.which), &s->error);
+	while (mark < N_MARKS && !(m.which >> mark & 1 && (!flags || rows[mark].flags & flags)))
+		mark++;
+	if (mark < N_MARKS)
+		tell(s, item, &m, mark, &s->error);
 	if (s->run)
 		pthread_mutex_unlock(&s->run->lock);
 	return s->error.text;
+}
+
+const char *unc_session_reason(struct unc_session *s, int id)
+{
+	return unc_session_why(s, id, 0);
 }

@@ -42,12 +42,12 @@ static void tell_change(struct news *n, size_t id, enum unc_news_kind kind, bool
 
 /* ---- values */
 
-/* Whether somebody wants to know why there is no value: not of a ratio of nothing to nothing, nor where
- * nothing was read yet. */
+/* Whether somebody wants to know why there is no value: not of a ratio of nothing to nothing, nor of a pass whose
+ * turn comes, nor where nothing was read yet. */
 static bool is_told(struct unc_session *s, size_t id)
 {
-	return s->last.ns > s->start.ns && *unc_session_reason(s, (int)id) &&
-	       s->error.code != UNC_ERR_RANGE;
+	return s->last.ns > s->start.ns && !unc_session_waits_for(s, &s->item[id]) &&
+	       *unc_session_reason(s, (int)id) && s->error.code != UNC_ERR_RANGE;
 }
 
 static void tell_partial(struct news *n, size_t id, unsigned lacking)
@@ -68,7 +68,7 @@ static void look_at_marks(struct news *n, size_t id, unsigned flags)
 	for (size_t i = 0; n->rc == 0 && (news.mark = unc_mark_get(i)) != NULL; i++) {
 		if (!(flags & news.mark->interval))
 			continue;
-		news.text = unc_session_reason(n->s, (int)id);
+		news.text = unc_session_why(n->s, (int)id, news.mark->interval);
 		if (n->now >= item->marked_until[i])
 			n->rc = n->fn(n->user, &news);
 		item->marked_until[i] = n->now + mark_every;
@@ -139,11 +139,9 @@ static int add_device(void *user, const struct unc_device *device)
 		if (!(what->ports & device->ports) || !is_below(what, stack->unit))
 			continue;
 		names = device->names[0] ? device->names : device->address;
-		while (names) {
-			unc_list_next(&names, name, sizeof(name));
+		while (names && unc_list_next(&names, name, sizeof(name)))
 			if (!has_word(text.text, name))
 				unc_put(&text, "%s%s", text.n ? " " : "", name);
-		}
 	}
 	return 0;
 }

@@ -121,9 +121,17 @@ static bool put_node(const struct asked *a, struct unc_qualifier *out)
 			   : put(out, first, "NUMA node, of %u; without it all", n);
 }
 
+static bool takes_ports(const struct asked *a)
+{
+	struct unc_spec spec = a->name.spec;
+
+	return a->type && a->type->ports &&
+	       (a->name.metric >= 0 || unc_spec_set_ports(a->p->table, &spec, 1, NULL) == 0);
+}
+
 static bool put_port(const struct asked *a, struct unc_qualifier *out)
 {
-	return a->type && a->type->ports &&
+	return takes_ports(a) &&
 	       put(out, "0", "Port of the PCIe stacks [0-%d]; without it all", a->type->ports - 1);
 }
 
@@ -180,14 +188,14 @@ static const char *devices_of(struct unc_platform *p)
 
 static bool put_device(const struct asked *a, struct unc_qualifier *out)
 {
-	const char *all = a->type && a->type->ports ? devices_of(a->p) : "";
+	const char *all = takes_ports(a) ? devices_of(a->p) : "";
 	char first[UNC_DEVICE_MAX];
 
 	snprintf(first, sizeof(first), "%.*s", (int)strcspn(all, " ,"), all);
 	return *all && put(out, first,
 			   "PCIe device, by name or address; without it all. With + they share a "
-			   "port and its number. There are %.400s",
-			   all);
+			   "port and its number. There are %.400s%s",
+			   all, strlen(all) > 400 ? "..." : "");
 }
 
 static const struct {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/abi.h"
 #include "journal/journal.h"
@@ -58,75 +59,90 @@ struct unc_session_item *unc_session_find_item(struct unc_session *s, int id)
 	return NULL;
 }
 
-void unc_session_unmeasure(struct unc_session *s)
-{
-	unc_run_put(s->run);
-	free(s->room);
-	s->run = NULL;
-	s->room = NULL;
-	s->state = UNC_UNMEASURED;
-}
-
-/* ---- creation */
-
 /* ---- those of the process */
 
+/* Those that count: what a process has programmed is restored when it ends. */
 static struct {
 	pthread_mutex_t lock;
 	struct unc_session *first;
 } sessions = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void lock_sessions(void)
+/* None of those of the process that it was forked from counts for a child. */
+static void forget_sessions(void)
 {
-	pthread_mutex_lock(&sessions.lock);
+	pthread_mutex_init(&sessions.lock, NULL);
+	sessions.first = NULL;
 }
 
-static void unlock_sessions(void)
+static void __attribute__((constructor)) watch_forks(void)
 {
-	pthread_mutex_unlock(&sessions.lock);
-}
-
-/* No thread that a forked process has not may hold it there. */
-static void __attribute__((constructor)) keep_over_fork(void)
-{
-	(void)pthread_atfork(lock_sessions, unlock_sessions, unlock_sessions);
+	(void)pthread_atfork(NULL, NULL, forget_sessions);
 }
 
 static void put_among(struct unc_session *s)
 {
-	lock_sessions();
+	pthread_mutex_lock(&sessions.lock);
 	s->next = sessions.first;
 	s->link = &sessions.first;
 	if (s->next)
 		s->next->link = &s->next;
 	sessions.first = s;
-	unlock_sessions();
+	pthread_mutex_unlock(&sessions.lock);
 }
 
-static void take_out(const struct unc_session *s)
+/* Before it is stopped or changed. While the process ends, this waits until all are stopped. */
+static void take_out(struct unc_session *s)
 {
-	lock_sessions();
-	*s->link = s->next;
-	if (s->next)
-		s->next->link = s->link;
-	unlock_sessions();
+	if (!unc_platform_here(s->platform))
+		return;
+	pthread_mutex_lock(&sessions.lock);
+	if (s->link) {
+		*s->link = s->next;
+		if (s->next)
+			s->next->link = s->link;
+		s->link = NULL;
+	}
+	pthread_mutex_unlock(&sessions.lock);
 }
 
-/* A program may end while it counts: what was found is restored. What another thread is reading stays, as of a
- * process that is killed. */
+/* Within a second: the thread that ends the process, in a signal handler, may hold it itself. */
+static bool comes_free(pthread_mutex_t *lock)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec++;
+	if (pthread_mutex_timedlock(lock, &until))
+		return false;
+	pthread_mutex_unlock(lock);
+	return true;
+}
+
+static int stop(struct unc_session *s);
+
+/* A program may end while it counts. Where a lock does not come free, what was found stays, as of a process that is
+ * killed. */
 static void __attribute__((destructor)) stop_all(void)
 {
 	if (pthread_mutex_trylock(&sessions.lock))
 		return;
-	for (struct unc_session *s = sessions.first; s; s = s->next) {
-		/* What was stopped may be of a platform that is closed. */
-		if (s->state != UNC_RUNNING || !unc_platform_here(s->platform) ||
-		    pthread_mutex_trylock(&s->run->lock))
-			continue;
-		pthread_mutex_unlock(&s->run->lock);
-		(void)unc_session_stop(s);
-	}
-	unlock_sessions();
+	for (struct unc_session *s = sessions.first; s; s = s->next)
+		if (unc_platform_here(s->platform) && comes_free(&s->platform->program) &&
+		    comes_free(&s->run->lock))
+			(void)stop(s);
+	pthread_mutex_unlock(&sessions.lock);
+}
+
+/* ---- creation */
+
+void unc_session_unmeasure(struct unc_session *s)
+{
+	take_out(s);
+	unc_run_put(s->run);
+	free(s->room);
+	s->run = NULL;
+	s->room = NULL;
+	s->state = UNC_UNMEASURED;
 }
 
 int unc_session_new(struct unc_platform *p, unsigned flags, struct unc_session **out)
@@ -147,7 +163,6 @@ int unc_session_new(struct unc_platform *p, unsigned flags, struct unc_session *
 	memset(s->newest, -1, (p->instances.n + 1) * sizeof(*s->newest));
 	s->platform = p;
 	s->flags = flags;
-	put_among(s);
 	*out = s;
 	return 0;
 }
@@ -290,6 +305,7 @@ int unc_session_start(struct unc_session *s)
 	if (!s->platform->access)
 		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE,
 				"the platform was opened for listing only (option cpu)");
+	take_out(s);
 	s->state = UNC_UNMEASURED; /* if it fails, nothing is left to be read */
 	if ((rc = get_run(s)) < 0)
 		return rc;
@@ -304,6 +320,7 @@ int unc_session_start(struct unc_session *s)
 		if ((rc = unc_run_watch(s->run, &s->error)) == 0) {
 			s->state = UNC_RUNNING;
 			pthread_mutex_unlock(&s->run->lock);
+			put_among(s);
 			return 0;
 		}
 	}
@@ -428,13 +445,11 @@ int unc_session_turns(struct unc_session *s, unsigned ms)
 
 /* ---- stopping */
 
-int unc_session_stop(struct unc_session *s)
+static int stop(struct unc_session *s)
 {
 	enum unc_ending how;
-	int rc = enter_running(s), failed;
+	int rc, failed;
 
-	if (rc < 0)
-		return rc;
 	rc = unc_run_last(s->run, &how, &s->error);
 	if (how == UNC_STAYS)
 		return rc;
@@ -446,6 +461,20 @@ int unc_session_stop(struct unc_session *s)
 	s->state = UNC_STOPPED;
 	failed = unc_run_end(s->run, how, rc < 0 ? NULL : &s->error);
 	return rc < 0 ? rc : failed;
+}
+
+int unc_session_stop(struct unc_session *s)
+{
+	int rc;
+
+	take_out(s);
+	rc = enter_running(s);
+	if (rc < 0)
+		return rc;
+	rc = stop(s);
+	if (s->state == UNC_RUNNING) /* no memory */
+		put_among(s);
+	return rc;
 }
 
 int unc_session_plan(struct unc_session *s, enum unc_phase phase, unc_operation_fn fn, void *user)
@@ -488,13 +517,13 @@ void unc_session_free(struct unc_session *s)
 {
 	if (!s)
 		return;
+	take_out(s);
 	/* In a forked process only memory is given back: counters and threads are the other's. */
 	if (unc_platform_here(s->platform) && s->state == UNC_RUNNING) {
-		(void)unc_session_stop(s);
+		(void)stop(s);
 		if (s->state == UNC_RUNNING)
 			give_up(s);
 	}
-	take_out(s);
 	unc_session_roll_back(s, (struct unc_checkpoint){0});
 	unc_run_put(s->run);
 	free(s->item);

@@ -132,6 +132,9 @@ struct unc_set *unc_session_flawed(struct unc_session *, const struct unc_sessio
 unsigned unc_marks_flags(const struct unc_marks *);
 enum unc_mark_scope { UNC_MARK_NOTE, UNC_MARK_INTERVAL, UNC_MARK_TOTAL, UNC_MARK_VALUE };
 bool unc_marks_leave(const struct unc_marks *, enum unc_mark_scope none);
+/* The sentence of the most important of its marks, of those that set a flag; 0: of all. Valid as
+ * unc_session_reason()'s is. */
+const char *unc_session_why(struct unc_session *s, int id, unsigned flags);
 /* Passes of an item that have not had their turn since start or reset. */
 uint64_t unc_session_waits_for(const struct unc_session *, const struct unc_session_item *);
 /* A pass was measured since the last interval ended, long enough to end one. */
