@@ -427,6 +427,34 @@ static int of_metric(struct spelling *s, char *out, size_t size)
 	return UNC_ERR_NOT_FOUND;
 }
 
+/* A name that Intel's event files call deprecated. */
+static int of_old(struct spelling *s, char *out, size_t size)
+{
+	static const struct {
+		const char *before, *now;
+	} rows[] = {
+#define OLD(before, now) {before, now},
+#include "platform/foreign.inc"
+	};
+	struct unc_spec spec;
+	char rest[UNC_SPEC_MAX];
+
+	snprintf(out, size, "%s", s->text);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		size_t n = strlen(rows[i].before);
+
+		if (strncasecmp(out, rows[i].before, n) != 0)
+			continue;
+		snprintf(rest, sizeof(rest), "%s", out + n);
+		snprintf(out, size, "%s%s", rows[i].now, rest);
+		if (unc_spec_parse(s->p->table, out, &spec, NULL) == 0) {
+			s->tool = "Intel's event files";
+			return 0;
+		}
+	}
+	return UNC_ERR_NOT_FOUND;
+}
+
 /* "CAS_COUNT.RD", the name of a public event without its prefix: a umask behind a dot, and no unit type. */
 static int of_event_file(struct spelling *s, char *out, size_t size)
 {
@@ -464,7 +492,9 @@ static int translate(struct spelling *s, char *out, size_t size)
 	s->tool = "perf";
 	if (has_modifier(s->text))
 		return of_words(s, s->text, out, size);
-	return of_metric(s, out, size) == 0 ? 0 : of_event_file(s, out, size);
+	if (of_metric(s, out, size) == 0 || of_old(s, out, size) == 0)
+		return 0;
+	return of_event_file(s, out, size);
 }
 
 int unc_platform_parse(const struct unc_platform *p, const char *text, bool event,
