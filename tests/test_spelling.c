@@ -77,6 +77,56 @@ static void test_ours(void)
 	unc_platform_close(p);
 }
 
+static struct unc_platform *listing(const char *cpu)
+{
+	struct unc_options options = {.size = sizeof(options), .cpu = cpu};
+	struct unc_platform *p = NULL;
+
+	CHECK_NUMBER(unc_platform_open(&options, &p), 0);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(p);
+	return p;
+}
+
+/* The control word of what has a name names it. */
+static unsigned check_raw(struct unc_platform *p, const char *name)
+{
+	struct unc_encoding e = {.size = sizeof(e)}, again = e;
+	char raw[UNC_SPEC_MAX];
+
+	if (unc_event_encode(p, name, &e) < 0 || e.counter || e.n_filters)
+		return 0;
+	snprintf(raw, sizeof(raw), "%s.RAW:config=%#llx", e.type, (unsigned long long)e.ctl);
+	if (unc_event_encode(p, raw, &again) < 0 || again.ctl != e.ctl) {
+		printf("# %s: %s: %s\n", name, raw, unc_platform_error(p));
+		CU_FAIL("another control word");
+	}
+	return 1;
+}
+
+static void test_raw(void)
+{
+	const struct unc_event *event;
+	const struct unc_umask *umask;
+	unsigned n;
+
+	for (size_t cpu = 0; cases_cpu(cpu); cpu++) {
+		struct unc_platform *p = listing(cases_cpu(cpu));
+
+		n = 0;
+		for (size_t i = 0; (event = unc_event_get(p, i)) != NULL; i++) {
+			n += check_raw(p, event->spec);
+			for (size_t k = 0; (umask = unc_umask_get(p, i, k)) != NULL; k++) {
+				char name[2 * UNC_SPEC_MAX];
+
+				snprintf(name, sizeof(name), "%s:%s", event->spec, umask->name);
+				n += check_raw(p, name);
+			}
+		}
+		CU_ASSERT(n > 50);
+		unc_platform_close(p);
+	}
+}
+
 /* An alias means what events/ of the kernel that runs says: Linux, drivers/../events/intel/uncore_snbep.c. */
 static void test_alias(void)
 {
@@ -112,6 +162,7 @@ int main(void)
 	static const struct suite_test tests[] = {
 		{"each row of names.cases", test_cases},
 		{"what is ours", test_ours},
+		{"raw events", test_raw},
 		{"aliases of the kernel's", test_alias},
 		{NULL, NULL},
 	};

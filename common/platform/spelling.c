@@ -4,6 +4,7 @@
  * parsed as all are. What is ours is tried first.
  *
  *   uncore_imc_3/event=0x05,umask=0xcf/   perf: PMU and terms; an alias is what the running kernel's events/ says
+ *   imc3.RAW:event=0x05:umask=0xcf        the same in our form
  *   skx_unc_imc0::UNC_M_CAS_COUNT:RD      libpfm4, as of PAPI's perf_event_uncore
  *   UNC_CHA_CLOCKTICKS:config1=0x...      filters as a number, of either
  *   memory_bandwidth_read                 foreign.inc
@@ -17,6 +18,8 @@
 #include "encode/decode.h"
 #include "encode/name.h"
 #include "platform/platform.h"
+
+static const char raw[] = ".RAW:";
 
 struct spelling {
 	const struct unc_platform *p;
@@ -84,6 +87,23 @@ static bool find_pmu(struct spelling *s, const char *name, size_t length)
 		     (k = UNC_NEXT(t, kernel, t->type[s->type].kernels, k));)
 			if (!k->free && is_pmu(t, k, name, length, &s->index))
 				return true;
+	return false;
+}
+
+/* "imc0" of "skx_unc_imc0::", or of "nhm_unc::" no type. */
+static bool find_unit(struct spelling *s, const char *name, size_t length)
+{
+	const struct unc_range all = {0, s->p->table->n_type};
+	char type[UNC_SPEC_MAX];
+
+	s->index = -1;
+	for (int without = 0; without < 2; without++) { /* r3qpi, but imc0 */
+		snprintf(type, sizeof(type), "%.*s%s", (int)length, name,
+			 length == 3 && strncasecmp(name, "ubo", 3) == 0 ? "x" : "");
+		s->type = UNC_FIND_NAMED(s->p->table, type, all, type, strlen(type));
+		if (s->type != UNC_NONE || (!without && !take_number(name, &length, &s->index)))
+			return s->type != UNC_NONE;
+	}
 	return false;
 }
 
@@ -269,18 +289,33 @@ static int decode(struct spelling *s, struct unc_spec *out)
 	if (rc == UNC_ERR_INVALID)
 		rc = unc_code_decode(t, s->type, ctl, s->filter, s->n_filters, out, &why);
 	if (rc == UNC_ERR_NOT_FOUND)
-		return refuse(s, rc, "no event of %s has event=%#llx,umask=%#llx",
+		return refuse(s, rc, "no event of %s has event=%#llx,umask=%#llx%s",
 			      unc_type_name(t, s->type), (unsigned long long)(s->ctl & 0xff),
-			      (unsigned long long)((s->ctl >> 8 & 0xff) | s->ctl >> 32 << 8));
+			      (unsigned long long)((s->ctl >> 8 & 0xff) | s->ctl >> 32 << 8),
+			      s->ctl & 0xffff0000 ? " with these fields" : "");
 	return rc < 0 ? refuse(s, rc, "%s", why.text) : 0;
+}
+
+/* The event that the terms name, and places behind it: ":socket=0". */
+static int put_event(struct spelling *s, const char *places, char *out, size_t size)
+{
+	struct unc_buf buf = unc_buf(out, size);
+	struct unc_spec spec;
+	int rc = decode(s, &spec);
+
+	if (rc < 0)
+		return rc;
+	if (unc_spec_format(s->p->table, &spec, out, size) < 0)
+		return refuse(s, UNC_ERR_INVALID, "the text is too long");
+	buf.n = strlen(out);
+	unc_put(&buf, "%s", places);
+	return put_place(s, &buf);
 }
 
 static int of_perf(struct spelling *s, char *out, size_t size)
 {
 	const struct unc_table *t = s->p->table;
 	const char *slash = strchr(s->text, '/'), *end = strrchr(s->text, '/');
-	struct unc_buf buf = unc_buf(out, size);
-	struct unc_spec spec;
 	char terms[UNC_SPEC_MAX];
 	int rc = 0;
 
@@ -298,34 +333,46 @@ static int of_perf(struct spelling *s, char *out, size_t size)
 		rc = take_terms(s, terms);
 	if (rc < 0)
 		return rc;
-	rc = decode(s, &spec);
-	if (rc < 0)
-		return rc;
-	if (unc_spec_format(t, &spec, out, size) < 0)
-		return refuse(s, UNC_ERR_INVALID, "the text is too long");
-	buf.n = strlen(out);
-	unc_put(&buf, "%s", end + 1); /* ":socket=0" */
-	return put_place(s, &buf);
+	return put_event(s, end + 1, out, size);
+}
+
+/* ---- raw events */
+
+static bool is_place(const char *word)
+{
+	static const char *const keys[] = {
+		"socket=", "unit=", "node=", "port=", "ports=", "device="};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (strncasecmp(word, keys[i], strlen(keys[i])) == 0)
+			return true;
+	return false;
+}
+
+/* "imc3.RAW:event=0x05:umask=0xcf:socket=0": terms of perf in our form. */
+static int of_raw(struct spelling *s, const char *dot, char *out, size_t size)
+{
+	char words[UNC_SPEC_MAX], *word, *next = words;
+	char terms[UNC_SPEC_MAX], places[UNC_SPEC_MAX];
+	struct unc_buf term = UNC_BUF(terms), place = UNC_BUF(places);
+	int rc;
+
+	s->tool = "perf";
+	if (!find_unit(s, s->text, (size_t)(dot - s->text)))
+		return refuse(s, UNC_ERR_NOT_FOUND, "%.*s is no unit type of %s",
+			      (int)(dot - s->text), s->text,
+			      unc_tbl_str(s->p->table, s->p->table->name));
+	snprintf(words, sizeof(words), "%s", dot + strlen(raw));
+	while ((word = strsep(&next, ":")) != NULL)
+		if (is_place(word))
+			unc_put(&place, ":%s", word);
+		else
+			unc_put(&term, "%s%s", term.n ? "," : "", word);
+	rc = take_terms(s, terms);
+	return rc < 0 ? rc : put_event(s, places, out, size);
 }
 
 /* ---- libpfm4 */
-
-/* "imc0" of "skx_unc_imc0::", or of "nhm_unc::" no type. */
-static bool find_unit(struct spelling *s, const char *name, size_t length)
-{
-	const struct unc_range all = {0, s->p->table->n_type};
-	char type[UNC_SPEC_MAX];
-
-	s->index = -1;
-	for (int without = 0; without < 2; without++) { /* r3qpi, but imc0 */
-		snprintf(type, sizeof(type), "%.*s%s", (int)length, name,
-			 length == 3 && strncasecmp(name, "ubo", 3) == 0 ? "x" : "");
-		s->type = UNC_FIND_NAMED(s->p->table, type, all, type, strlen(type));
-		if (s->type != UNC_NONE || (!without && !take_number(name, &length, &s->index)))
-			return s->type != UNC_NONE;
-	}
-	return false;
-}
 
 /* One of ":cpu=0", ":config1=0x...", ":filter1=0x..."; or what is ours, to be kept. */
 static int take_modifier(struct spelling *s, const char *word, bool *kept)
@@ -427,6 +474,21 @@ static int of_metric(struct spelling *s, char *out, size_t size)
 	return UNC_ERR_NOT_FOUND;
 }
 
+/* Whether event files of the CPU have the prefix of a name, "UNC_H_": "-UNC_H_" those that they call deprecated. */
+static bool has_prefix(const struct unc_table *t, const char *name)
+{
+	char prefix[24] = "-";
+	size_t n = strcspn(name, "_");
+
+	n += name[n] ? 1 + strcspn(name + n + 1, "_") : 0;
+	snprintf(prefix + 1, sizeof(prefix) - 1, "%.*s_", (int)n, name);
+	for (size_t i = 0; i < t->n_type; i++)
+		if (unc_list_has(unc_tbl_str(t, t->type[i].public_prefix), prefix) ||
+		    unc_list_has(unc_tbl_str(t, t->type[i].public_prefix), prefix + 1))
+			return true;
+	return false;
+}
+
 /* A name that Intel's event files call deprecated. */
 static int of_old(struct spelling *s, char *out, size_t size)
 {
@@ -440,7 +502,8 @@ static int of_old(struct spelling *s, char *out, size_t size)
 	char rest[UNC_SPEC_MAX];
 
 	snprintf(out, size, "%s", s->text);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; has_prefix(s->p->table, s->text) && i < sizeof(rows) / sizeof(rows[0]);
+	     i++) {
 		size_t n = strlen(rows[i].before);
 
 		if (strncasecmp(out, rows[i].before, n) != 0)
@@ -482,11 +545,14 @@ static bool has_modifier(const char *text)
 static int translate(struct spelling *s, char *out, size_t size)
 {
 	const char *unit = strstr(s->text, "_unc_"), *colons = strstr(s->text, "::");
+	const char *dot = strcasestr(s->text, raw);
 
 	if (strlen(s->text) >= UNC_SPEC_MAX)
 		return UNC_ERR_NOT_FOUND;
 	if (strchr(s->text, '/'))
 		return of_perf(s, out, size);
+	if (dot)
+		return of_raw(s, dot, out, size);
 	if (unit && colons > unit)
 		return of_libpfm(s, out, size);
 	s->tool = "perf";

@@ -165,7 +165,7 @@ S(UNITS, 'type', 0, 'type',
   'begins a type of units, which lasts to the next')
 C(TEXT, 'NAME', 'type.name', NEEDED, 0, 0, 'may end in a digit only if it has one before; up to 31 characters')
 C(TEXT, 'title', 'type.title', NEEDED, 0, 0, "the document's name")
-C(TEXT, 'public', 'type.public_prefix', 0, 0, 0, 'prefix of the public event names; a list is allowed')
+C(TEXT, 'public', 'type.public_prefix', 0, 0, 0, 'prefix of the public event names; a list is allowed, `-` before old ones')
 C(NUMBER, 'share', 'type.share', POSITIVE, 64, 1,
   "each N neighbouring units count parts of one thing (with `cpus=`, as many as the machine's cores have threads)")
 R(RAW, 'partner', 0,
