@@ -27,6 +27,7 @@ struct spelling {
 	uint16_t type;
 	int index, socket; /* -1: all */
 	uint64_t ctl;      /* of perf's terms */
+	uint64_t given;    /* its bits that terms gave */
 	struct unc_code_filter filter[UNC_MAX_FILTERS];
 	size_t n_filters;
 	struct unc_error *err;
@@ -50,9 +51,24 @@ static bool take_number(const char *name, size_t *length, int *index)
 
 	while (n && name[n - 1] >= '0' && name[n - 1] <= '9')
 		n--;
+	if (*length - n > 4)
+		return false;
 	*index = n < *length ? atoi(name + n) : -1;
 	*length = n;
 	return n > 0;
+}
+
+/* The unit that the kernel numbers so; -1: none. */
+static int unit_of(const struct unc_tbl_kernel *k, int number)
+{
+	bool other = false;
+
+	for (unsigned i = 0; i < sizeof(k->number); i++)
+		if (k->number[i] == number + 1)
+			return (int)i;
+		else
+			other |= k->number[i] != 0;
+	return other ? -1 : number;
 }
 
 /* "uncore_imc_3", "uncore_imc" and "imc" by the row of a PMU; *index: of the unit, -1: of all. */
@@ -64,18 +80,15 @@ static bool is_pmu(const struct unc_table *t, const struct unc_tbl_kernel *k, co
 	int n;
 
 	*index = -1;
-	if (strncasecmp(name, "uncore_", 7) != 0)
-		row += 7, prefix -= prefix > 7 ? 7 : prefix;
-	if (length == prefix - (number != NULL) && strncasecmp(name, row, length) == 0)
+	if (strncasecmp(name, "uncore_", 7) != 0 && strncmp(row, "uncore_", 7) == 0)
+		row += 7, prefix -= 7;
+	if (length && length == prefix - (number != NULL) && strncasecmp(name, row, length) == 0)
 		return true;
 	if (!number || !take_number(name, &has, &n) || n < 0 || has != prefix ||
 	    strncasecmp(name, row, prefix) != 0)
 		return false;
-	*index = n;
-	for (unsigned i = 0; i < sizeof(k->number); i++)
-		if (k->number[i] == n + 1)
-			*index = (int)i;
-	return true;
+	*index = unit_of(k, n);
+	return *index >= 0;
 }
 
 static bool find_pmu(struct spelling *s, const char *name, size_t length)
@@ -133,29 +146,43 @@ static int add_filter(struct spelling *s, uint16_t reg, uint64_t value, uint64_t
 		return refuse(s, UNC_ERR_INVALID, "more than %d filters", UNC_MAX_FILTERS);
 	if (i == s->n_filters)
 		s->filter[s->n_filters++] = (struct unc_code_filter){.reg = reg};
+	if (s->filter[i].mask & bits)
+		return refuse(s, UNC_ERR_INVALID, "bits of %s are given twice",
+			      unc_tbl_str(s->p->table, s->p->table->reg[reg].name));
 	s->filter[i].value |= value;
 	s->filter[i].mask |= bits;
 	return 0;
 }
 
-/* config1 and config2 are filter registers, by the row of the unit's PMU. */
-static int add_config(struct spelling *s, unsigned config, uint64_t value)
+/* A half of config1 or config2 is a filter register, by the row of the unit's PMU. */
+static int add_half(struct spelling *s, unsigned config, unsigned half, uint64_t value)
 {
 	const struct unc_table *t = s->p->table;
 	const struct unc_tbl_kernel *k = unc_find_kernel(t, &t->type[s->type], false);
-	int rc = 0;
+	uint16_t reg = k ? k->config[2 * (config - 1) + half] : UNC_NONE;
 
-	for (unsigned half = 0; half < 2 && rc == 0; half++) {
-		uint64_t part = value >> (32 * half) & UINT32_MAX;
-		uint16_t reg = k ? k->config[2 * (config - 1) + half] : UNC_NONE;
+	if (reg != UNC_NONE)
+		return add_filter(s, reg, value, UINT32_MAX);
+	return value ? refuse(s, UNC_ERR_INVALID, "config%u is no filter of %s", config,
+			      unc_type_name(t, s->type))
+		     : 0;
+}
 
-		if (part && reg == UNC_NONE)
-			rc = refuse(s, UNC_ERR_INVALID, "config%u is no filter of %s", config,
-				    unc_type_name(t, s->type));
-		else if (part)
-			rc = add_filter(s, reg, part, UINT32_MAX);
-	}
-	return rc;
+static int add_config(struct spelling *s, unsigned config, uint64_t value)
+{
+	int rc = add_half(s, config, 0, value & UINT32_MAX);
+
+	return rc < 0 ? rc : add_half(s, config, 1, value >> 32);
+}
+
+/* Bits of the control. */
+static int add_control(struct spelling *s, const char *name, uint64_t value, uint64_t bits)
+{
+	if (s->given & bits)
+		return refuse(s, UNC_ERR_INVALID, "bits of %.40s are given twice", name);
+	s->given |= bits;
+	s->ctl |= value;
+	return 0;
 }
 
 /* A term of perf. */
@@ -163,26 +190,30 @@ static int take_term(struct spelling *s, const char *name, uint64_t value)
 {
 	const struct unc_tbl_field *f = find_field(s, name);
 
+	uint64_t high; /* 32-63 of the umask, 21 of a PCU's event */
+
 	if (unc_same(name, "config"))
-		s->ctl |= value;
-	else if (unc_same(name, "event")) /* 0-7, and of PCUs 21 */
-		s->ctl |= (value & 0xff) | (value >> 8 & 1) << 21;
-	else if (unc_same(name, "umask")) /* 8-15, 32-63 */
-		s->ctl |= (value & 0xff) << 8 | value >> 8 << 32;
-	else if (unc_same(name, "config1") || unc_same(name, "config2"))
+		return add_control(s, name, value, UINT64_MAX);
+	if (unc_same(name, "event") && value < 0x200) {
+		high = (value >> 8) << 21;
+		return add_control(s, name, (value & 0xff) | high, 0xff | high);
+	}
+	if (unc_same(name, "umask") && value >> 40 == 0) {
+		high = value >> 8 << 32;
+		return add_control(s, name, (value & 0xff) << 8 | high, 0xff00 | high);
+	}
+	if (unc_same(name, "config1") || unc_same(name, "config2"))
 		return add_config(s, (unsigned)(name[6] - '0'), value);
-	else if (!f)
+	if (!f && !unc_same(name, "event") && !unc_same(name, "umask"))
 		return refuse(s, UNC_ERR_NOT_FOUND, "%s has no field %.40s",
 			      unc_type_name(s->p->table, s->type), name);
-	else if (f->width[1] || value > unc_ones(f->width[0]))
+	if (!f || f->width[1] || value & ~unc_field_max(f))
 		return refuse(s, UNC_ERR_RANGE, "%.40s=%#llx does not fit", name,
 			      (unsigned long long)value);
-	else if (f->reg[0] != UNC_NONE)
-		return add_filter(s, f->reg[0], value << f->lo[0],
-				  unc_ones(f->width[0]) << f->lo[0]);
-	else
-		s->ctl |= value << f->lo[0];
-	return 0;
+	value = value >> f->shift << f->lo[0];
+	if (f->reg[0] != UNC_NONE)
+		return add_filter(s, f->reg[0], value, unc_ones(f->width[0]) << f->lo[0]);
+	return add_control(s, name, value, unc_ones(f->width[0]) << f->lo[0]);
 }
 
 /* "event=0x05,umask=0xcf", "edge", without a value 1. */
@@ -190,7 +221,7 @@ static int take_terms(struct spelling *s, const char *list)
 {
 	char term[UNC_SPEC_MAX], *equal;
 	uint64_t value;
-	int rc = 0;
+	int rc = *list ? 0 : refuse(s, UNC_ERR_INVALID, "it has no terms");
 
 	while (list && *list && rc == 0) {
 		if (!unc_list_next(&list, term, sizeof(term)))
@@ -206,12 +237,25 @@ static int take_terms(struct spelling *s, const char *list)
 	return rc;
 }
 
+/* A field of the control without which a filter does nothing: by its name in our words it comes along, as a number it
+ * does not. */
+static const char *needed(const struct unc_table *t, const struct unc_tbl_field *f)
+{
+	const struct unc_tbl_set *set = NULL;
+
+	while ((set = UNC_NEXT(t, set, f->with, set)) != NULL)
+		if (t->field[set->field].reg[0] == UNC_NONE)
+			return unc_tbl_str(t, t->field[set->field].name);
+	return NULL;
+}
+
 /* Fields that a filter register makes, those that the event takes; bits of none are an error. */
 static int put_filter(struct spelling *s, struct unc_buf *out, uint16_t event, uint16_t reg,
 		      uint64_t value)
 {
 	const struct unc_table *t = s->p->table;
 	uint64_t rest = value;
+	const char *with;
 
 	for (const struct unc_tbl_field *f = NULL;
 	     rest && (f = UNC_NEXT(t, field, t->type[s->type].fields, f));) {
@@ -220,8 +264,12 @@ static int put_filter(struct spelling *s, struct unc_buf *out, uint16_t event, u
 		if (!(rest & bits) || f->reg[0] != reg || f->width[1] ||
 		    !unc_event_takes(t, event, (uint16_t)(f - t->field)))
 			continue;
+		if ((with = needed(t, f)) != NULL)
+			return refuse(s, UNC_ERR_INVALID,
+				      "%s does nothing without %s: ask for it as %s=",
+				      unc_tbl_str(t, f->name), with, unc_tbl_str(t, f->name));
 		unc_put(out, ":%s=%#llx", unc_tbl_str(t, f->name),
-			(unsigned long long)unc_field_of(f, value));
+			(unsigned long long)unc_field_of(f, value) << f->shift);
 		rest &= ~bits;
 	}
 	return rest ? refuse(s, UNC_ERR_INVALID, "bits %#llx of %s are no field that %s.%s takes",
@@ -251,12 +299,14 @@ static int put_place(const struct spelling *s, struct unc_buf *out)
 /* ---- perf */
 
 /* An alias of the kernel's, of the PMU of any unit: its terms. */
-static int find_alias(struct spelling *s, const char *alias, char *terms, size_t size)
+static int find_alias(struct spelling *s, char *terms, size_t size)
 {
+	char alias[UNC_SPEC_MAX];
 	const struct unc_table *t = s->p->table;
 	char pmu[UNC_KERNEL_NAME];
 	bool is_there = false;
 
+	snprintf(alias, sizeof(alias), "%s", terms);
 	for (unsigned i = 0; i < UNC_MAX_PLACES; i++) {
 		if (!unc_kernel_pmu(t, s->type, 0, i, pmu, sizeof(pmu)) || !s->p->fs)
 			continue;
@@ -273,6 +323,17 @@ static int find_alias(struct spelling *s, const char *alias, char *terms, size_t
 		unc_type_name(t, s->type), alias);
 }
 
+/* All of a filter register is given. */
+static int complete_filter(struct spelling *s, uint16_t reg)
+{
+	for (size_t i = 0; i < s->n_filters; i++)
+		if (s->filter[i].reg == reg) {
+			s->filter[i].mask |= UINT32_MAX;
+			return 0;
+		}
+	return add_filter(s, reg, 0, UINT32_MAX);
+}
+
 /* What perf leaves out of filters it writes as 0. */
 static int decode(struct spelling *s, struct unc_spec *out)
 {
@@ -283,8 +344,7 @@ static int decode(struct spelling *s, struct unc_spec *out)
 	int rc = unc_code_decode(t, s->type, ctl, s->filter, s->n_filters, out, &why);
 
 	for (int half = 0; rc == UNC_ERR_INVALID && k && half < 4; half++)
-		if (k->config[half] != UNC_NONE &&
-		    add_filter(s, k->config[half], 0, UINT32_MAX) < 0)
+		if (k->config[half] != UNC_NONE && complete_filter(s, k->config[half]) < 0)
 			return UNC_ERR_INVALID;
 	if (rc == UNC_ERR_INVALID)
 		rc = unc_code_decode(t, s->type, ctl, s->filter, s->n_filters, out, &why);
@@ -320,15 +380,19 @@ static int of_perf(struct spelling *s, char *out, size_t size)
 	int rc = 0;
 
 	s->tool = "perf";
+	rc = find_pmu(s, s->text, (size_t)(slash - s->text));
+	if (!rc && slash == end)
+		return UNC_ERR_NOT_FOUND; /* of none */
 	if (slash == end || (end[1] && end[1] != ':'))
 		return refuse(s, UNC_ERR_INVALID, "want PMU/TERM,.../");
-	if (!find_pmu(s, s->text, (size_t)(slash - s->text)))
+	if (!rc)
 		return refuse(s, UNC_ERR_NOT_FOUND,
 			      "%.*s is no PMU of units that the tables of %s have",
 			      (int)(slash - s->text), s->text, unc_tbl_str(t, t->name));
 	snprintf(terms, sizeof(terms), "%.*s", (int)(end - slash - 1), slash + 1);
-	if (!strpbrk(terms, "=,") && !find_field(s, terms))
-		rc = find_alias(s, terms, terms, sizeof(terms));
+	rc = 0;
+	if (*terms && !strpbrk(terms, "=,") && !find_field(s, terms))
+		rc = find_alias(s, terms, sizeof(terms));
 	if (rc == 0)
 		rc = take_terms(s, terms);
 	if (rc < 0)
@@ -380,19 +444,22 @@ static int take_modifier(struct spelling *s, const char *word, bool *kept)
 	const char *equal = strchr(word, '=');
 	size_t n = equal ? (size_t)(equal - word) : 0;
 	uint64_t value = 0;
-	bool filter0 = n == 7 && (word[0] | 0x20) == 'f';
 	bool cpu = n == 3 && strncasecmp(word, "cpu", n) == 0;
-	bool filter = n == 7 && ((strncasecmp(word, "config", 6) == 0 && strchr("12", word[6])) ||
-				 (strncasecmp(word, "filter", 6) == 0 && strchr("01", word[6])));
+	bool number = n == 7 && strncasecmp(word, "filter", 6) == 0 && strchr("01", word[6]);
+	bool filter =
+		number || (n == 7 && strncasecmp(word, "config", 6) == 0 && strchr("12", word[6]));
 
 	*kept = !cpu && !filter;
 	if (*kept)
 		return 0;
 	if (!unc_parse_number(equal + 1, &value))
 		return refuse(s, UNC_ERR_INVALID, "%.60s is not a number", word);
+	if (number && value > UINT32_MAX)
+		return refuse(s, UNC_ERR_RANGE, "%.60s does not fit", word);
+	if (number)
+		return add_half(s, 1, word[6] == '1', value);
 	if (filter)
-		return add_config(s, filter0 || word[6] == '1' ? 1 : 2,
-				  filter0 && word[6] == '1' ? value << 32 : value);
+		return add_config(s, word[6] == '1' ? 1 : 2, value);
 	for (int i = 0; i < s->p->topology.n_sockets && s->socket < 0 && value < UNC_MAX_CPUS; i++)
 		if (unc_topology_socket(&s->p->topology, (int)value) == i ||
 		    s->p->topology.socket[i].cpu == (int)value)
@@ -400,6 +467,51 @@ static int take_modifier(struct spelling *s, const char *word, bool *kept)
 	if (cpu && s->socket < 0)
 		return refuse(s, UNC_ERR_RANGE, "there is no CPU %llu here",
 			      (unsigned long long)value);
+	return 0;
+}
+
+/* As the text would be programmed; false: it is not whole, or wrong, which the parser tells. */
+static bool encode(const struct spelling *s, const char *text, struct unc_code *code)
+{
+	struct unc_error why;
+	struct unc_spec spec;
+
+	return unc_spec_parse(s->p->table, text, &spec, &why) == 0 &&
+	       unc_spec_encode(s->p->table, &spec, 0, 1, code, &why) == 0;
+}
+
+/* What the text has in a filter register beyond what was given for it. */
+static uint64_t beyond(const struct spelling *s, const struct unc_code *code, size_t i)
+{
+	for (size_t k = 0; k < code->n_filters; k++)
+		if (code->filter[k].reg == s->filter[i].reg)
+			return (code->filter[k].value ^ s->filter[i].value) & code->filter[k].mask &
+			       s->filter[i].mask;
+	return 0;
+}
+
+/* A filter register that is given is given whole: what would have a value unless it is asked for has 0. */
+static int complete(struct spelling *s, struct unc_buf *out, uint16_t event)
+{
+	const struct unc_table *t = s->p->table;
+	struct unc_code code;
+
+	if (!encode(s, out->text, &code))
+		return 0;
+	for (size_t i = 0; i < s->n_filters; i++)
+		for (const struct unc_tbl_field *f = NULL;
+		     (f = UNC_NEXT(t, field, t->type[s->type].fields, f)) != NULL;)
+			if (beyond(s, &code, i) & unc_field_bits(f, s->filter[i].reg) &&
+			    unc_event_takes(t, event, (uint16_t)(f - t->field)))
+				unc_put(out, ":%s=0", unc_tbl_str(t, f->name));
+	if (!encode(s, out->text, &code))
+		return 0;
+	for (size_t i = 0; i < s->n_filters; i++)
+		if (beyond(s, &code, i))
+			return refuse(s, UNC_ERR_INVALID, "%s.%s does not count with %#llx in %s",
+				      unc_type_name(t, s->type), unc_event_name(t, event),
+				      (unsigned long long)s->filter[i].value,
+				      unc_tbl_str(t, t->reg[s->filter[i].reg].name));
 	return 0;
 }
 
@@ -425,6 +537,8 @@ static int of_words(struct spelling *s, const char *name, char *out, size_t size
 			unc_put(&buf, "%s%s", buf.n ? ":" : "", word);
 	}
 	rc = rc < 0 ? rc : put_filters(s, &buf, spec.event);
+	if (rc == 0 && s->n_filters)
+		rc = complete(s, &buf, spec.event);
 	return rc < 0 ? rc : put_place(s, &buf);
 }
 
@@ -432,14 +546,21 @@ static int of_libpfm(struct spelling *s, char *out, size_t size)
 {
 	const struct unc_table *t = s->p->table;
 	const char *unit = strstr(s->text, "_unc_"), *name = strstr(s->text, "::") + 2;
+	const struct unc_tbl_kernel *k;
 	const char *prefix;
 	char text[UNC_SPEC_MAX];
 	size_t length = 0;
+	int number;
 
 	s->tool = "libpfm4";
 	if (!find_unit(s, unit + 5, (size_t)(name - 2 - (unit + 5))))
 		return refuse(s, UNC_ERR_NOT_FOUND, "%.*s is no unit type of %s",
 			      (int)(name - 2 - (unit + 5)), unit + 5, unc_tbl_str(t, t->name));
+	k = unc_find_kernel(t, &t->type[s->type], false);
+	number = s->index;
+	if (number >= 0 && k && (s->index = unit_of(k, number)) < 0)
+		return refuse(s, UNC_ERR_NOT_FOUND, "the kernel has no %s of number %d",
+			      unc_type_name(t, s->type), number);
 	/* The type is told: "UNC_M_CAS_COUNT" is its CAS_COUNT. */
 	for (prefix = unc_tbl_str(t, t->type[s->type].public_prefix); *prefix;
 	     prefix += length + (prefix[length] == ',')) {
