@@ -265,7 +265,7 @@ static const char *type_of(const struct unc_item *what)
 										: type;
 }
 
-/* What was made up says so where it is stored. */
+/* The place of a simulated machine says so, for it is stored with the values. */
 static void set_place(struct item *item, const struct unc_item *what)
 {
 	char *instance = item->vl.plugin_instance;
@@ -291,7 +291,7 @@ static const struct item *same_series(const struct item *item)
 	return NULL;
 }
 
-/* What is wrong costs what it names. The log has it once, however often the machine is opened. */
+/* A name that is wrong is left out, and no other. The log has it once, however often the machine is opened. */
 static int wrong(int status, const char *why, bool told)
 {
 	if (status == UNC_ERR_MEMORY)
@@ -301,7 +301,7 @@ static int wrong(int status, const char *why, bool told)
 	return 0;
 }
 
-/* What the machine cannot give, so that one configuration serves a mixed cluster. */
+/* A name that this machine cannot count is left out, so that one configuration serves a mixed cluster. */
 static int left_out(bool of_group, const char *name, const char *why)
 {
 	if (!self.blind)
@@ -681,7 +681,7 @@ static void wait_for_units(void)
 		wait_because("no counter can be read");
 }
 
-/* What could not be opened is left as it is: close_session(). */
+/* A failure leaves what is open already: close_session() closes it. */
 static int open_session(void)
 {
 	int status = open_platform();

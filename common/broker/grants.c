@@ -156,7 +156,7 @@ static bool same_set(const struct unc_wire_set *a, const struct unc_wire_set *b)
 	       memcmp(a->event, b->event, a->n * sizeof(a->event[0])) == 0;
 }
 
-/* Of a set that a connection has, one that is dead or one that is not. */
+/* The lease of a connection for a set: of a grant that is retired, or of one that is not. */
 static struct lease *lease_of(struct broker *b, unsigned connection, const struct unc_wire_set *set,
 			      bool retired)
 {

@@ -105,7 +105,7 @@ static bool is_apart(const struct doctor *d, const char *what, unsigned long of_
 	       strchr(text, '[') && strtoul(strchr(text, '[') + 1, NULL, 10) != of_machine;
 }
 
-/* Who made the container, by what it leaves there; "" if nobody says. */
+/* The program that made the container, by the files that it leaves there; "" if none is known. */
 static void find_manager(const struct doctor *d, char *buf, size_t size)
 {
 	if (unc_fs_exists(d->fs, "/run/.containerenv"))

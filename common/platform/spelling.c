@@ -58,19 +58,6 @@ static bool take_number(const char *name, size_t *length, int *index)
 	return n > 0;
 }
 
-/* The unit that the kernel numbers so; -1: none. */
-static int unit_of(const struct unc_tbl_kernel *k, int number)
-{
-	bool other = false;
-
-	for (unsigned i = 0; i < sizeof(k->number); i++)
-		if (k->number[i] == number + 1)
-			return (int)i;
-		else
-			other |= k->number[i] != 0;
-	return other ? -1 : number;
-}
-
 /* "uncore_imc_3", "uncore_imc" and "imc" by the row of a PMU; *index: of the unit, -1: of all. */
 static bool is_pmu(const struct unc_table *t, const struct unc_tbl_kernel *k, const char *name,
 		   size_t length, int *index)
@@ -87,7 +74,7 @@ static bool is_pmu(const struct unc_table *t, const struct unc_tbl_kernel *k, co
 	if (!number || !take_number(name, &has, &n) || n < 0 || has != prefix ||
 	    strncasecmp(name, row, prefix) != 0)
 		return false;
-	*index = unit_of(k, n);
+	*index = unc_kernel_unit(k, n);
 	return *index >= 0;
 }
 
@@ -135,22 +122,37 @@ static const struct unc_tbl_field *find_field(const struct spelling *s, const ch
 	return f;
 }
 
-/* Bits of a filter register. */
-static int add_filter(struct spelling *s, uint16_t reg, uint64_t value, uint64_t bits)
+/* A filter register, new if no term was of it; NULL: there is no room. */
+static struct unc_code_filter *filter_of(struct spelling *s, uint16_t reg)
 {
 	size_t i = 0;
 
 	while (i < s->n_filters && s->filter[i].reg != reg)
 		i++;
 	if (i == UNC_MAX_FILTERS)
-		return refuse(s, UNC_ERR_INVALID, "more than %d filters", UNC_MAX_FILTERS);
+		return NULL;
 	if (i == s->n_filters)
 		s->filter[s->n_filters++] = (struct unc_code_filter){.reg = reg};
-	if (s->filter[i].mask & bits)
+	return &s->filter[i];
+}
+
+static int fail_room(const struct spelling *s)
+{
+	return refuse(s, UNC_ERR_INVALID, "more than %d filters", UNC_MAX_FILTERS);
+}
+
+/* Bits of a filter register. */
+static int add_filter(struct spelling *s, uint16_t reg, uint64_t value, uint64_t bits)
+{
+	struct unc_code_filter *filter = filter_of(s, reg);
+
+	if (!filter)
+		return fail_room(s);
+	if (filter->mask & bits)
 		return refuse(s, UNC_ERR_INVALID, "bits of %s are given twice",
 			      unc_tbl_str(s->p->table, s->p->table->reg[reg].name));
-	s->filter[i].value |= value;
-	s->filter[i].mask |= bits;
+	filter->value |= value;
+	filter->mask |= bits;
 	return 0;
 }
 
@@ -185,31 +187,38 @@ static int add_control(struct spelling *s, const char *name, uint64_t value, uin
 	return 0;
 }
 
+static int fail_value(const struct spelling *s, const char *name, uint64_t value)
+{
+	return refuse(s, UNC_ERR_RANGE, "%.40s=%#llx does not fit", name,
+		      (unsigned long long)value);
+}
+
 /* A term of perf. */
 static int take_term(struct spelling *s, const char *name, uint64_t value)
 {
-	const struct unc_tbl_field *f = find_field(s, name);
-
+	const struct unc_tbl_field *f;
 	uint64_t high; /* 32-63 of the umask, 21 of a PCU's event */
 
 	if (unc_same(name, "config"))
 		return add_control(s, name, value, UINT64_MAX);
-	if (unc_same(name, "event") && value < 0x200) {
-		high = (value >> 8) << 21;
-		return add_control(s, name, (value & 0xff) | high, 0xff | high);
-	}
-	if (unc_same(name, "umask") && value >> 40 == 0) {
-		high = value >> 8 << 32;
-		return add_control(s, name, (value & 0xff) << 8 | high, 0xff00 | high);
-	}
 	if (unc_same(name, "config1") || unc_same(name, "config2"))
 		return add_config(s, (unsigned)(name[6] - '0'), value);
-	if (!f && !unc_same(name, "event") && !unc_same(name, "umask"))
+	if (unc_same(name, "event")) {
+		high = value >> 8 << 21;
+		return value < 0x200 ? add_control(s, name, (value & 0xff) | high, 0xff | high)
+				     : fail_value(s, name, value);
+	}
+	if (unc_same(name, "umask")) {
+		high = value >> 8 << 32;
+		return value >> 40 == 0
+			       ? add_control(s, name, (value & 0xff) << 8 | high, 0xff00 | high)
+			       : fail_value(s, name, value);
+	}
+	if (!(f = find_field(s, name)))
 		return refuse(s, UNC_ERR_NOT_FOUND, "%s has no field %.40s",
 			      unc_type_name(s->p->table, s->type), name);
-	if (!f || f->width[1] || value & ~unc_field_max(f))
-		return refuse(s, UNC_ERR_RANGE, "%.40s=%#llx does not fit", name,
-			      (unsigned long long)value);
+	if (f->width[1] || value & ~unc_field_max(f))
+		return fail_value(s, name, value);
 	value = value >> f->shift << f->lo[0];
 	if (f->reg[0] != UNC_NONE)
 		return add_filter(s, f->reg[0], value, unc_ones(f->width[0]) << f->lo[0]);
@@ -323,17 +332,6 @@ static int find_alias(struct spelling *s, char *terms, size_t size)
 		unc_type_name(t, s->type), alias);
 }
 
-/* All of a filter register is given. */
-static int complete_filter(struct spelling *s, uint16_t reg)
-{
-	for (size_t i = 0; i < s->n_filters; i++)
-		if (s->filter[i].reg == reg) {
-			s->filter[i].mask |= UINT32_MAX;
-			return 0;
-		}
-	return add_filter(s, reg, 0, UINT32_MAX);
-}
-
 /* What perf leaves out of filters it writes as 0. */
 static int decode(struct spelling *s, struct unc_spec *out)
 {
@@ -341,11 +339,16 @@ static int decode(struct spelling *s, struct unc_spec *out)
 	const struct unc_tbl_kernel *k = unc_find_kernel(t, &t->type[s->type], false);
 	uint64_t ctl = s->ctl | t->type[s->type].enable;
 	struct unc_error why = {0};
+	struct unc_code_filter *filter;
 	int rc = unc_code_decode(t, s->type, ctl, s->filter, s->n_filters, out, &why);
 
-	for (int half = 0; rc == UNC_ERR_INVALID && k && half < 4; half++)
-		if (k->config[half] != UNC_NONE && complete_filter(s, k->config[half]) < 0)
-			return UNC_ERR_INVALID;
+	for (int half = 0; rc == UNC_ERR_INVALID && k && half < 4; half++) {
+		if (k->config[half] == UNC_NONE)
+			continue;
+		if (!(filter = filter_of(s, k->config[half])))
+			return fail_room(s);
+		filter->mask |= UINT32_MAX;
+	}
 	if (rc == UNC_ERR_INVALID)
 		rc = unc_code_decode(t, s->type, ctl, s->filter, s->n_filters, out, &why);
 	if (rc == UNC_ERR_NOT_FOUND)
@@ -377,20 +380,19 @@ static int of_perf(struct spelling *s, char *out, size_t size)
 	const struct unc_table *t = s->p->table;
 	const char *slash = strchr(s->text, '/'), *end = strrchr(s->text, '/');
 	char terms[UNC_SPEC_MAX];
+	bool found = find_pmu(s, s->text, (size_t)(slash - s->text));
 	int rc = 0;
 
 	s->tool = "perf";
-	rc = find_pmu(s, s->text, (size_t)(slash - s->text));
-	if (!rc && slash == end)
+	if (!found && slash == end)
 		return UNC_ERR_NOT_FOUND; /* of none */
 	if (slash == end || (end[1] && end[1] != ':'))
 		return refuse(s, UNC_ERR_INVALID, "want PMU/TERM,.../");
-	if (!rc)
+	if (!found)
 		return refuse(s, UNC_ERR_NOT_FOUND,
 			      "%.*s is no PMU of units that the tables of %s have",
 			      (int)(slash - s->text), s->text, unc_tbl_str(t, t->name));
 	snprintf(terms, sizeof(terms), "%.*s", (int)(end - slash - 1), slash + 1);
-	rc = 0;
 	if (*terms && !strpbrk(terms, "=,") && !find_field(s, terms))
 		rc = find_alias(s, terms, sizeof(terms));
 	if (rc == 0)
@@ -558,7 +560,7 @@ static int of_libpfm(struct spelling *s, char *out, size_t size)
 			      (int)(name - 2 - (unit + 5)), unit + 5, unc_tbl_str(t, t->name));
 	k = unc_find_kernel(t, &t->type[s->type], false);
 	number = s->index;
-	if (number >= 0 && k && (s->index = unit_of(k, number)) < 0)
+	if (number >= 0 && k && (s->index = unc_kernel_unit(k, number)) < 0)
 		return refuse(s, UNC_ERR_NOT_FOUND, "the kernel has no %s of number %d",
 			      unc_type_name(t, s->type), number);
 	/* The type is told: "UNC_M_CAS_COUNT" is its CAS_COUNT. */
@@ -622,9 +624,10 @@ static int of_old(struct spelling *s, char *out, size_t size)
 	struct unc_spec spec;
 	char rest[UNC_SPEC_MAX];
 
+	if (!has_prefix(s->p->table, s->text))
+		return UNC_ERR_NOT_FOUND;
 	snprintf(out, size, "%s", s->text);
-	for (size_t i = 0; has_prefix(s->p->table, s->text) && i < sizeof(rows) / sizeof(rows[0]);
-	     i++) {
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		size_t n = strlen(rows[i].before);
 
 		if (strncasecmp(out, rows[i].before, n) != 0)

@@ -176,14 +176,31 @@ int unc_kernel_place(const struct unc_tbl_kernel *k, uint16_t reg)
 	return -1;
 }
 
-/* The number of a unit in the name of its PMU; -1: it has none. */
-static int number_of(const struct unc_tbl_kernel *k, unsigned index)
+/* Whether the kernel numbers the units as we do. */
+static bool numbers_alike(const struct unc_tbl_kernel *k)
 {
 	static const uint8_t none[sizeof(k->number)];
 
-	if (memcmp(k->number, none, sizeof(none)) == 0)
+	return memcmp(k->number, none, sizeof(none)) == 0;
+}
+
+/* The number of a unit in the name of its PMU; -1: it has none. */
+static int number_of(const struct unc_tbl_kernel *k, unsigned index)
+{
+	if (numbers_alike(k))
 		return (int)index;
 	return index < sizeof(k->number) ? k->number[index] - 1 : -1;
+}
+
+int unc_kernel_unit(const struct unc_tbl_kernel *k, int number)
+{
+	unsigned i = 0;
+
+	if (numbers_alike(k))
+		return number;
+	while (i < sizeof(k->number) && number_of(k, i) != number)
+		i++;
+	return i < sizeof(k->number) ? (int)i : -1;
 }
 
 bool unc_kernel_pmu(const struct unc_table *t, unsigned type, unsigned pmu, unsigned index,

@@ -631,7 +631,12 @@ const struct unc_tbl_kernel *unc_find_kernel(const struct unc_table *, const str
 const struct unc_tbl_nodes *unc_type_nodes(const struct unc_table *, const struct unc_tbl_type *,
 					   unsigned clusters);
 /* The name of PMU number `pmu` of a unit of this index, "uncore_cbox_3"; false: it has no such. */
-enum { UNC_KERNEL_PMUS = 2, UNC_KERNEL_NAME = 48 }; /* PMUs of a unit; bytes of a name */
+enum {
+	UNC_KERNEL_PMUS = 2,
+	UNC_KERNEL_NAME = 48
+}; /* The unit whose PMU has the number in its name (not negative); -1: there is none. */
+int unc_kernel_unit(const struct unc_tbl_kernel *, int number);
+/* PMUs of a unit; bytes of a name */
 bool unc_kernel_pmu(const struct unc_table *, unsigned type, unsigned pmu, unsigned index,
 		    char *buf, size_t size);
 /* Where the numbers of PMUs are not the units' indexes: the name of the last. A driver without it numbers
