@@ -150,7 +150,8 @@ struct unc_options {
  * Units that cannot be reached do not make it fail: they are listed with the
  * reason. Nothing is written to the hardware.
  * options: may be NULL (all defaults). *out: free with unc_platform_close().
- * Errors: UNC_ERR_UNAVAILABLE the CPU has no uncore table, or the simulator
+ * A CPU without a table has the PMUs that its kernel names (docs/kernel-pmus.md), named "kernel-pmus".
+ * Errors: UNC_ERR_UNAVAILABLE the CPU has no uncore table and its kernel no such PMU, or the simulator
  * cannot be loaded; UNC_ERR_NOT_FOUND no CPU of the name in `cpu` or `sim`, and the nearest;
  * UNC_ERR_INVALID bad option or simulation text, an unknown access method or none
  * that the machine has, `cpu` and `sim` of different CPUs, or options->size;
@@ -188,6 +189,7 @@ struct unc_cpu {
 	size_t n_umasks;
 	size_t n_metrics;   /* rows, the portable set included */
 	unsigned steppings; /* bit N: stepping N of these models; 0: all */
+	size_t n_kernel; /* unit types that no table knows, by what the kernel of this machine says of its PMUs */
 };
 
 /* The CPU of the platform; never NULL. */

@@ -73,7 +73,7 @@ static const struct member members[] = {
 	AT(unc_cpu, name, 0), AT(unc_cpu, title, 8), AT(unc_cpu, family, 16),
 	AT(unc_cpu, models, 24), AT(unc_cpu, n_models, 32), AT(unc_cpu, n_units, 40),
 	AT(unc_cpu, n_events, 48), AT(unc_cpu, n_umasks, 56), AT(unc_cpu, n_metrics, 64),
-	AT(unc_cpu, steppings, 72),
+	AT(unc_cpu, steppings, 72), AT(unc_cpu, n_kernel, 80),
 	AT(unc_type, name, 0), AT(unc_type, title, 8), AT(unc_type, desc, 16),
 	AT(unc_type, counters, 24), AT(unc_type, counter_width, 28), AT(unc_type, units, 32),
 	AT(unc_type, units_of, 40),

@@ -563,7 +563,7 @@ static void test_order(void)
 		CHECK_NUMBER(unc_kernel_chosen(gate), rows[i].chosen);
 		CHECK_NUMBER(unc_kernel_before(gate, UNC_SPACE_MSR), rows[i].before);
 		if (!rows[i].chosen) {
-			CHECK_NUMBER(unc_kernel_find(gate, "uncore_ha", 0, &found, &err),
+			CHECK_NUMBER(unc_kernel_find(gate, "uncore_ha", 0, 0, &found, &err),
 				     UNC_ERR_UNAVAILABLE);
 			CHECK_TEXT(err.text, "access method kernel was not chosen");
 		}

@@ -111,7 +111,7 @@ static void test_find(void)
 
 		begin_tree(0);
 		add_pmu(rows[i].pmu, rows[i].type, rows[i].mask);
-		CHECK_NUMBER(-unc_kernel_find(gate, rows[i].pmu, rows[i].socket, &place, &err),
+		CHECK_NUMBER(-unc_kernel_find(gate, rows[i].pmu, rows[i].socket, 0, &place, &err),
 			     -rows[i].code);
 		CHECK_TEXT(err.text, rows[i].text);
 		CHECK_NUMBER(place.type, rows[i].want_type);
@@ -133,7 +133,8 @@ static void test_find_loaded(void)
 
 	begin_tree(0);
 	fake_text(fake_path(&root, "/sys/module/intel_uncore/initstate"), "live\n");
-	CHECK_NUMBER(-unc_kernel_find(gate, "uncore_ha_0", 0, &place, &err), -UNC_ERR_UNAVAILABLE);
+	CHECK_NUMBER(-unc_kernel_find(gate, "uncore_ha_0", 0, 0, &place, &err),
+		     -UNC_ERR_UNAVAILABLE);
 	CHECK_TEXT(err.text, "the kernel has no PMU uncore_ha_0: its driver is loaded "
 			     "(intel_uncore) and does not know the unit");
 	end_tree();
@@ -237,7 +238,7 @@ static void test_rights(void)
 		/* Asked once, remembered for all. */
 		for (unsigned k = 0; k < 3; k++) {
 			memset(&err, 0, sizeof(err));
-			CHECK_NUMBER(unc_kernel_find(gate, k ? "uncore_pcu" : "uncore_ha", 0,
+			CHECK_NUMBER(unc_kernel_find(gate, k ? "uncore_pcu" : "uncore_ha", 0, 0,
 						     &place, &err),
 				     UNC_ERR_PERMISSION);
 			CHECK_TEXT(err.text, text);
@@ -254,15 +255,15 @@ static void test_right_later(void)
 
 	begin_tree(EINVAL);
 	add_pmu("uncore_ha", "12", "0,8");
-	CHECK_NUMBER(unc_kernel_find(gate, "uncore_ha", 0, &place, &err), 0);
+	CHECK_NUMBER(unc_kernel_find(gate, "uncore_ha", 0, 0, &place, &err), 0);
 	asked.error = EACCES;
-	CHECK_NUMBER(unc_kernel_find(gate, "uncore_ha", 0, &place, &err), UNC_ERR_PERMISSION);
+	CHECK_NUMBER(unc_kernel_find(gate, "uncore_ha", 0, 0, &place, &err), UNC_ERR_PERMISSION);
 	CHECK_NUMBER(asked.calls, 2);
 	end_tree();
 	begin_tree(0);
 	add_pmu("uncore_ha", "12", "0,8");
-	CHECK_NUMBER(unc_kernel_find(gate, "uncore_ha", 0, &place, &err), 0);
-	CHECK_NUMBER(unc_kernel_find(gate, "uncore_ha", 1, &place, &err), 0);
+	CHECK_NUMBER(unc_kernel_find(gate, "uncore_ha", 0, 0, &place, &err), 0);
+	CHECK_NUMBER(unc_kernel_find(gate, "uncore_ha", 1, 0, &place, &err), 0);
 	CHECK_NUMBER(asked.calls, 1);
 	end_tree();
 }
@@ -311,7 +312,7 @@ static bool begin_real(const char *pmu, struct unc_kernel_place *place)
 	CPU_ZERO(&one);
 	CPU_SET((unsigned)our_cpu(), &one);
 	CU_ASSERT_EQUAL_FATAL(sched_setaffinity(0, sizeof(one), &one), 0);
-	int rc = unc_kernel_find(gate, pmu, 0, place, &err);
+	int rc = unc_kernel_find(gate, pmu, 0, 0, place, &err);
 	if (rc == UNC_ERR_PERMISSION) {
 		suite_skip(err.text);
 		kernel_end();

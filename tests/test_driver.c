@@ -306,7 +306,7 @@ static struct unc_kernel_group *open_group(const char *pmu, unsigned socket,
 	struct unc_kernel_place place = {0};
 	struct unc_kernel_group *group = NULL;
 
-	CHECK_NUMBER(unc_kernel_find(gate, pmu, socket, &place, &err), 0);
+	CHECK_NUMBER(unc_kernel_find(gate, pmu, socket, 0, &place, &err), 0);
 	CHECK_NUMBER(place.cpu, machine->top->socket[socket].cpu);
 	CHECK_NUMBER(unc_kernel_open(gate, &place, events, n, &group, &err), 0);
 	CHECK_TEXT(err.text, "");

@@ -12,6 +12,36 @@
 
 static unsigned encoded;
 
+/* A kernel before 6.8: it has the CHAs of Emerald Rapids as what the discovery tables call type 0, and
+ * its format for these has neither the upper bits of the umask nor a filter. */
+static bool typed;
+
+int unc_kernel_find(struct unc_access *access, const char *pmu, unsigned socket, unsigned nth,
+		    struct unc_kernel_place *out, struct unc_error *e)
+{
+	char named[UNC_KERNEL_NAME];
+	int number, rc;
+
+	if (!typed ||
+	    (strncmp(pmu, "uncore_cha_", 11) != 0 && sscanf(pmu, "uncore_type_0_%d", &number) != 1))
+		return REAL(unc_kernel_find)(access, pmu, socket, nth, out, e);
+	if (pmu[7] == 'c')
+		return unc_fail(e, UNC_ERR_UNAVAILABLE, "no %s", pmu);
+	snprintf(named, sizeof(named), "uncore_cha_%d", number);
+	rc = REAL(unc_kernel_find)(access, named, socket, nth, out, e);
+	if (rc == 0)
+		snprintf(out->pmu, sizeof(out->pmu), "%s", pmu);
+	return rc;
+}
+
+int unc_events_format(const struct unc_fs *fs_, const char *pmu, struct unc_kernel_event *bits)
+{
+	(void)fs_;
+	(void)pmu;
+	*bits = (struct unc_kernel_event){.config = 0xff84ffff};
+	return 0;
+}
+
 int unc_kernel_encode(const struct unc_table *t, const struct unc_code *code,
 		      struct unc_kernel_code *out, struct unc_error *e)
 {
@@ -69,6 +99,41 @@ static void test_order(void)
 	CHECK_TEXT(unc_unit_get(p, (size_t)(unit_of(p, "irp", 0, 0) - p->instances.unit))->reason,
 		   "");
 	unc_platform_close(p);
+}
+
+static const char *why_not(struct unc_platform *p, const char *text)
+{
+	struct unc_session *s = session(p, 0);
+	static char why[UNC_ERROR_MAX];
+	int id, rc = unc_session_add(s, text, &id);
+
+	if (rc == 0)
+		rc = unc_session_start(s);
+	snprintf(why, sizeof(why), "%s", rc < 0 ? unc_session_error(s) : "");
+	unc_session_free(s);
+	return why;
+}
+
+static void test_typed(void)
+{
+	struct unc_platform *p;
+	struct unc_item item = {.size = sizeof(item)};
+
+	typed = true;
+	p = by("emerald-rapids,clock=step,kernel=on", "kernel");
+	CHECK_TEXT(access_of(p, "cha", 3, 0), "kernel");
+	CHECK_TEXT(p->kernel[unit_of(p, "cha", 3, 0) - p->instances.unit].place[0].pmu,
+		   "uncore_type_0_3");
+	CHECK_TEXT(why_not(p, "cha3.CLOCKTICKS"), "");
+	CU_ASSERT(
+		strstr(why_not(p, "cha3.TOR_INSERTS:IA_MISS_DRD"),
+		       "the kernel's driver knows the unit as uncore_type_0_3 only, and drops bits "
+		       "0xc817fe00000000 of the control: a kernel that has uncore_cha_3 is needed "
+		       "(Linux 6.8)") != NULL);
+	CHECK_NUMBER(unc_item_find(p, "uncore_type_0_3/event=1/", &item), 0);
+	CHECK_TEXT(item.name, "cha3.CLOCKTICKS");
+	unc_platform_close(p);
+	typed = false;
 }
 
 /* All that is told of an event of the kernel: its CPU is the first of the second socket's, of 12. */
@@ -636,6 +701,7 @@ int main(void)
 {
 	static const struct suite_test tests[] = {
 		{"order of methods", test_order},
+		{"PMUs that have only a number", test_typed},
 		{"what is opened and read", test_plan},
 		{"what the plan tells of an event", test_plan_of_kernel},
 		{"encoded once", test_encoded_once},

@@ -27,12 +27,12 @@ int unc_kernel_passed(struct unc_access *, uint32_t first, struct unc_wire_answe
 		      struct unc_error *err);
 
 /*
- * Finds a PMU by its name in sysfs (which must begin with "uncore": no other is ever opened), and
- * the CPU of the socket in its cpumask. The first that is found is opened once, not counting, to see
+ * Finds a PMU by its name in sysfs (which must be one of host/pmus.inc: no other is ever opened), and
+ * of the CPUs of the socket in its cpumask number `nth`, from 0 on. The first that is found is opened once, not counting, to see
  * whether the right is there. UNC_ERR_UNAVAILABLE: no such PMU, or no CPU of the socket in its mask;
  * UNC_ERR_PERMISSION: with what is missing, by the level of perf_event_paranoid.
  */
-int unc_kernel_find(struct unc_access *, const char *pmu, unsigned socket,
+int unc_kernel_find(struct unc_access *, const char *pmu, unsigned socket, unsigned nth,
 		    struct unc_kernel_place *out, struct unc_error *err);
 
 /*

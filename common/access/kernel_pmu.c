@@ -54,9 +54,9 @@ static int has_right(struct unc_backend *backend, const char *pmu,
 	return rc;
 }
 
-/* The CPU of a socket in a cpumask. */
+/* CPU number `nth` of those that a cpumask has of a socket. */
 static int choose_cpu(const struct unc_backend *backend, const char *pmu, const char *mask,
-		      unsigned socket, uint32_t *out, struct unc_error *err)
+		      unsigned socket, unsigned nth, uint32_t *out, struct unc_error *err)
 {
 	bool cpus[UNC_MAX_CPUS] = {false};
 
@@ -66,16 +66,17 @@ static int choose_cpu(const struct unc_backend *backend, const char *pmu, const 
 				"like 0,8",
 				pmu, mask);
 	for (int cpu = 0; cpu < UNC_MAX_CPUS; cpu++)
-		if (cpus[cpu] && unc_topology_socket(backend->machine->top, cpu) == (int)socket) {
+		if (cpus[cpu] && unc_topology_socket(backend->machine->top, cpu) == (int)socket &&
+		    nth-- == 0) {
 			*out = (uint32_t)cpu;
 			return 0;
 		}
 	return unc_fail(err, UNC_ERR_UNAVAILABLE,
-			"cpumask of the kernel's PMU %s, '%.40s', has no CPU of socket %u", pmu,
-			mask, socket);
+			"cpumask of the kernel's PMU %s, '%.40s', has no%s CPU of socket %u", pmu,
+			mask, nth ? " such" : "", socket);
 }
 
-static int find_by(struct unc_backend *backend, const char *pmu, unsigned socket,
+static int find_by(struct unc_backend *backend, const char *pmu, unsigned socket, unsigned nth,
 		   struct unc_kernel_place *out, struct unc_error *err)
 {
 	struct unc_kernel_place place = {.passed = backend->passed};
@@ -102,7 +103,7 @@ static int find_by(struct unc_backend *backend, const char *pmu, unsigned socket
 		return unc_fail(err, UNC_ERR_DENIED,
 				"the kernel's PMU %s: type %u is not one of a driver", pmu,
 				place.type);
-	if ((rc = choose_cpu(backend, pmu, mask, socket, &place.cpu, err)) < 0 ||
+	if ((rc = choose_cpu(backend, pmu, mask, socket, nth, &place.cpu, err)) < 0 ||
 	    (rc = has_right(backend, pmu, &place, err)) < 0)
 		return rc;
 	*out = place;
@@ -172,19 +173,19 @@ int unc_kernel_passed(struct unc_access *access, uint32_t first, struct unc_wire
 
 /* The broker is asked where this process may not open them itself; what that would need is said where
  * there is no broker. */
-int unc_kernel_find(struct unc_access *access, const char *pmu, unsigned socket,
+int unc_kernel_find(struct unc_access *access, const char *pmu, unsigned socket, unsigned nth,
 		    struct unc_kernel_place *out, struct unc_error *err)
 {
 	struct unc_backend *own = backend_of(access, false), *broker = backend_of(access, true);
 	struct unc_error why = {0};
-	int rc = own      ? find_by(own, pmu, socket, out, err)
+	int rc = own      ? find_by(own, pmu, socket, nth, out, err)
 		 : broker ? UNC_ERR_PERMISSION
 			  : unc_fail(err, UNC_ERR_UNAVAILABLE, "access method %s was not chosen",
 				     unc_access_kernel.name);
 
 	if (rc != UNC_ERR_PERMISSION || !broker)
 		return rc;
-	rc = find_by(broker, pmu, socket, out, &why);
+	rc = find_by(broker, pmu, socket, nth, out, &why);
 	if (rc == UNC_ERR_NOT_FOUND)
 		return own ? UNC_ERR_PERMISSION : unc_fail(err, UNC_ERR_PERMISSION, "%s", why.text);
 	if (rc < 0)

@@ -12,7 +12,8 @@ enum unc_space {
 	UNC_SPACE_MMIO,
 	UNC_SPACE_PMU,  /* the monitor of an Itanium's hardware thread */
 	UNC_SPACE_PERF, /* counters that the kernel hands out: perf_event_open */
-	UNC_N_SPACES
+	UNC_N_SPACES,
+	UNC_SPACE_NONE = UNC_N_SPACES /* only the kernel counts: no register is known */
 };
 
 /*

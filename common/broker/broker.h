@@ -10,6 +10,7 @@
 
 #include "host/cpu.h"
 #include "host/wire.h"
+#include "machine/named.h"
 #include "tables/table.h"
 
 enum { MAX_CONNECTIONS = 4096, MAX_GRANTS = 4096, MAX_LEASES = 131072, MAX_USERS = 256 };
@@ -96,6 +97,7 @@ struct connection {
 struct broker {
 	struct unc_machine machine; /* its files and the kernel's events alone */
 	struct unc_table table;
+	struct unc_named named; /* that it is of, where the kernel names PMUs which no table knows */
 	struct unc_topology topology;
 	struct policy policy;
 	const char *policy_path;

@@ -155,6 +155,8 @@ static int next_row(const struct reading *r, const char **list, bool group, uint
 	bool known = false;
 
 	if (unc_list_next(list, name, sizeof(name)))
+		known = find_row(r->t, name, group) != UNC_NONE || (!group && unc_events_pmu(name));
+	if (*name)
 		for (size_t i = 0; !known && unc_table_built(i, &t); i++)
 			known = find_row(&t, name, group) != UNC_NONE;
 	*row = find_row(r->t, name, group);
@@ -287,10 +289,14 @@ static bool has_pmu(const struct unc_table *t, unsigned type, unsigned pmu, cons
 	const char *pattern = unc_tbl_str(t, t->kernel[t->type[type].kernels.first + pmu].name);
 	char buf[UNC_KERNEL_NAME];
 
-	if (strncmp(name, pattern, strcspn(pattern, "{")) != 0)
+	if (strncmp(name, pattern, strcspn(pattern, "{")) != 0 &&
+	    strncmp(name, "uncore_type_", 12) != 0)
 		return false;
 	for (unsigned index = 0; index < UNC_MAX_PLACES; index++)
-		if (unc_kernel_pmu(t, type, pmu, index, buf, sizeof(buf)) && strcmp(buf, name) == 0)
+		if ((unc_kernel_pmu(t, type, pmu, index, buf, sizeof(buf)) &&
+		     strcmp(buf, name) == 0) ||
+		    (unc_kernel_typed(t, type, pmu, index, buf, sizeof(buf)) &&
+		     strcmp(buf, name) == 0))
 			return true;
 	return false;
 }

@@ -131,13 +131,13 @@ void broker_try_right(struct broker *b)
 }
 
 /* cpu: its name; NULL: this one. */
-static bool find_table(struct broker *b, const char *cpu)
+static bool find_table(const struct broker *b, const char *cpu, struct unc_table *out)
 {
 	const struct unc_topology *top = &b->topology;
 
-	for (size_t i = 0; unc_table_built(i, &b->table); i++)
-		if (cpu ? strcmp(cpu, unc_tbl_str(&b->table, b->table.name)) == 0
-			: unc_cpuid_is(b->table.cpuid, top->vendor, top->family, top->model,
+	for (size_t i = 0; unc_table_built(i, out); i++)
+		if (cpu ? strcmp(cpu, unc_tbl_str(out, out->name)) == 0
+			: unc_cpuid_is(out->cpuid, top->vendor, top->family, top->model,
 				       top->stepping))
 			return true;
 	return false;
@@ -174,15 +174,36 @@ static int begin(struct broker *b, const char *policy, struct unc_error *err)
 /* cpu: as find_table() takes it. */
 static int read_policy(struct broker *b, const char *cpu, struct unc_error *err)
 {
-	if (!find_table(b, cpu))
-		return cpu ? unc_fail(err, UNC_ERR_NOT_FOUND, "there are no tables of a CPU '%s'",
-				      cpu)
-			   : unc_fail(err, UNC_ERR_UNAVAILABLE,
-				      "there are no tables of this CPU: %s, family %d model 0x%x; "
-				      "--cpu NAME checks a policy for another one",
-				      b->topology.vendor, b->topology.family,
-				      (unsigned)b->topology.model);
-	return policy_read(b->policy_path, &b->table, b->topology.n_sockets, &b->policy, err);
+	struct unc_named named = {.table = NULL};
+	struct unc_table table;
+	bool found = find_table(b, cpu, &table);
+	int rc = 0;
+
+	if (!cpu)
+		rc = unc_named_read(b->machine.fs, &b->topology, found ? &table : NULL, &named,
+				    err);
+	if (named.table)
+		table = *named.table;
+	else if (rc == 0 && !found)
+		rc = cpu ? unc_fail(err, UNC_ERR_NOT_FOUND, "there are no tables of a CPU '%s'",
+				    cpu)
+			 : unc_fail(
+				   err, UNC_ERR_UNAVAILABLE,
+				   "there are no tables of this CPU: %s, family %d model 0x%x, and "
+				   "its kernel has no PMU of an uncore; --cpu NAME checks a policy "
+				   "for another one",
+				   b->topology.vendor, b->topology.family,
+				   (unsigned)b->topology.model);
+	if (rc == 0)
+		rc = policy_read(b->policy_path, &table, b->topology.n_sockets, &b->policy, err);
+	if (rc < 0) { /* what was allowed is of the table before */
+		unc_named_free(&named);
+		return rc;
+	}
+	unc_named_free(&b->named);
+	b->named = named;
+	b->table = table;
+	return 0;
 }
 
 /* What is wrong from the beginning is no reason to end: then nobody would tell why. */

@@ -81,15 +81,13 @@ const char *unc_or_kernel(struct doctor *d, const char *format, ...)
  * broker. */
 static bool is_refused(const struct unc_platform *p, bool *passed, struct unc_error *err)
 {
-	char name[UNC_KERNEL_NAME];
 	struct unc_kernel_place place;
 	struct unc_error why = {0};
 
 	for (const struct unc_instance *u = p->instances.unit;
 	     u < p->instances.unit + p->instances.n; u++) {
-		if (!unc_kernel_pmu(p->table, u->type, 0, u->index, name, sizeof(name)))
-			continue;
-		int rc = unc_kernel_find(p->access, name, u->socket, &place, &why);
+		int rc = unc_platform_pmu(p, u, 0, &place, &why);
+
 		if (rc == 0) { /* the same for all */
 			*passed = place.passed;
 			return false;
@@ -132,12 +130,39 @@ static void report_rights(struct doctor *d)
 	}
 }
 
+/* PMUs that the kernel names and no table knows. */
+static void report_named(struct doctor *d)
+{
+	const struct unc_named *named = &d->platform->named;
+	const struct unc_table *t = d->table;
+
+	for (size_t i = 0; named->table && i < t->n_type; i++) {
+		const struct unc_tbl_type *type = &t->type[i];
+		unsigned units = 0, events = type->events.n - 1u; /* but RAW */
+
+		for (size_t k = 0; k < named->n_units; k++)
+			units += named->unit[k].type == i;
+		if (type->by_kernel)
+			unc_note(d, "kernel PMU", "%s: %s, %u unit%s, %u named event%s",
+				 unc_tbl_str(t, type->name), unc_tbl_str(t, type->title), units,
+				 units == 1 ? "" : "s", events, events == 1 ? "" : "s");
+	}
+	for (size_t i = 0; i < named->n_left; i++)
+		unc_note(d, "kernel PMU", "left out: %s", named->left[i]);
+	if (named->table)
+		unc_note(d, "kernel PMU",
+			 "these are known by what the kernel says of them, and take any event as "
+			 "TYPE.RAW; a table would add names and what they mean, which counters "
+			 "count them, and metrics");
+}
+
 void unc_doctor_kernel(struct doctor *d)
 {
 	const struct unc_survey *s = &d->units;
 	bool simulated = d->platform->machine->simulated;
 	char more[60] = "";
 
+	report_named(d);
 	if (!d->table->n_kernel || (simulated && !s->kernel))
 		return;
 	bool there = s->kernel || count_pmus(d), chosen = unc_kernel_chosen(d->platform->access);

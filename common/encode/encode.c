@@ -39,7 +39,7 @@ static void deposit(struct unc_work *w, uint16_t field, uint64_t value, const ui
 	const struct unc_tbl_field *f = &w->t->field[field];
 	uint64_t rest = value >> f->shift;
 
-	for (unsigned p = 0; p < 2 && f->width[p]; p++) {
+	for (unsigned p = 0; p < UNC_PIECES && f->width[p]; p++) {
 		uint64_t mask = unc_ones(f->width[p]) << f->lo[p];
 		uint64_t bits = (rest << f->lo[p]) & mask;
 
@@ -122,13 +122,13 @@ static void type_defaults(struct unc_work *w, const uint64_t *meant)
  */
 static void neutral(struct unc_work *w)
 {
-	for (uint32_t i = 0; i < 2 * w->type->settled.n; i++) {
-		uint16_t field = w->t->set[w->type->settled.first + i / 2].field;
+	for (uint32_t i = 0; i < UNC_PIECES * w->type->settled.n; i++) {
+		uint16_t field = w->t->set[w->type->settled.first + i / UNC_PIECES].field;
 		const struct unc_tbl_field *f = &w->t->field[field];
-		uint16_t number = f->reg[i % 2];
+		uint16_t number = f->reg[i % UNC_PIECES];
 		struct unc_code_filter *filter;
 
-		if (!f->width[i % 2] || number == UNC_NONE || !unc_may_give(w, field) ||
+		if (!f->width[i % UNC_PIECES] || number == UNC_NONE || !unc_may_give(w, field) ||
 		    !(w->t->reg[number].flags & UNC_REG_EVERY) || find_filter(w->code, number) ||
 		    !(filter = filter_of(w, number)))
 			continue;

@@ -35,7 +35,7 @@ static const char *field_of(const struct work *w, uint16_t reg, uint64_t bits)
 
 	while ((f = UNC_NEXT(w->t, field, w->type->fields, f)))
 		if ((unc_field_bits(f, reg) & bits) &&
-		    (!best || f->width[0] + f->width[1] < best->width[0] + best->width[1]))
+		    (!best || unc_field_width(f) < unc_field_width(best)))
 			best = f;
 	return best ? unc_tbl_str(w->t, best->name) : "no field";
 }

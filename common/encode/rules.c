@@ -164,10 +164,8 @@ static const struct unc_wish *wish_of(const struct unc_work *w, uint16_t field)
 /* Bits of a piece of a field in its register. */
 static uint64_t in_place(const struct unc_tbl_field *f, uint64_t value, unsigned piece)
 {
-	uint64_t rest = value >> f->shift;
+	uint64_t rest = value >> f->shift >> unc_field_from(f, piece); /* of 64 bits there is one */
 
-	if (piece)
-		rest = f->width[0] < 64 ? rest >> f->width[0] : 0;
 	return (rest & unc_ones(f->width[piece])) << f->lo[piece];
 }
 
@@ -210,8 +208,8 @@ static bool collide(const struct unc_work *w, const struct unc_wish *a, const st
 {
 	const struct unc_tbl_field *fa = &w->t->field[a->field], *fb = &w->t->field[b->field];
 
-	for (unsigned p = 0; p < 2 && fa->width[p]; p++)
-		for (unsigned q = 0; q < 2 && fb->width[q]; q++)
+	for (unsigned p = 0; p < UNC_PIECES && fa->width[p]; p++)
+		for (unsigned q = 0; q < UNC_PIECES && fb->width[q]; q++)
 			if (fa->reg[p] == fb->reg[q] &&
 			    ((in_place(fa, a->value, p) ^ in_place(fb, b->value, q)) &
 			     in_place(fa, matter(w, a), p) & in_place(fb, matter(w, b), q)))

@@ -79,7 +79,7 @@ const struct unc_code_filter *unc_filter_of(const struct unc_code_filter *filter
 /* What a piece of a field is in the value of its register. */
 static uint64_t piece(const struct unc_tbl_field *f, unsigned p, uint64_t reg)
 {
-	return (reg >> f->lo[p] & unc_ones(f->width[p])) << (p ? f->width[0] : 0) << f->shift;
+	return (reg >> f->lo[p] & unc_ones(f->width[p])) << unc_field_from(f, p) << f->shift;
 }
 
 uint64_t unc_field_value(const struct unc_tbl_field *f, uint64_t ctl,
@@ -88,7 +88,7 @@ uint64_t unc_field_value(const struct unc_tbl_field *f, uint64_t ctl,
 	uint64_t value = 0;
 	bool all = true;
 
-	for (unsigned p = 0; p < 2 && f->width[p]; p++) {
+	for (unsigned p = 0; p < UNC_PIECES && f->width[p]; p++) {
 		bool in_ctl = f->reg[p] == UNC_NONE;
 		const struct unc_code_filter *filter =
 			in_ctl ? NULL : unc_filter_of(filters, n, f->reg[p]);
@@ -106,7 +106,7 @@ uint64_t unc_field_planned(const struct unc_table *t, const struct unc_code *cod
 	const struct unc_tbl_field *f = &t->field[field];
 	uint64_t value = 0;
 
-	for (unsigned p = 0; p < 2 && f->width[p]; p++) {
+	for (unsigned p = 0; p < UNC_PIECES && f->width[p]; p++) {
 		const struct unc_code_filter *filter =
 			unc_filter_of(code->filter, code->n_filters, f->reg[p]);
 		uint64_t rest = f->reg[p] == UNC_NONE ? code->ctl : t->reg[f->reg[p]].base;

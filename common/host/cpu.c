@@ -85,6 +85,9 @@ static const char *take_identity(struct unc_topology *t, const char *key, const 
 	if (!strcmp(key, "vendor_id") || !strcmp(key, "vendor")) { /* the latter on Itanium */
 		snprintf(t->vendor, sizeof(t->vendor), "%s", value);
 		*seen |= 1;
+	} else if (!strcmp(key, "CPU implementer")) { /* an ARM: no table is of one */
+		snprintf(t->vendor, sizeof(t->vendor), "ARM %.8s", value);
+		*seen |= 7;
 	} else if (!strcmp(key, "cpu family") || !strcmp(key, "family")) {
 		*seen |= 2;
 		/* By old kernels a name (families: guide 308065-001, table 2-1). */

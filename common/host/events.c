@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Events of the kernel that runs: PMUs from sysfs, counts through perf_event_open. */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -80,11 +81,46 @@ int unc_events_format(const struct unc_fs *fs, const char *pmu, struct unc_kerne
 #define UNC_FIRST_PMU_TYPE PERF_TYPE_MAX
 #endif
 
+static const struct known {
+	char begin[24];
+	unsigned counters; /* 0: it is left to others */
+	const char *text;
+} known[] = {
+#define TAKE(begin, counters, title) {begin, counters, title},
+#define LEAVE(begin, why) {begin, 0, why},
+#include "host/pmus.inc"
+};
+
+static const struct known *find_known(const char *name)
+{
+	size_t i = 0;
+
+	while (i < sizeof(known) / sizeof(known[0]) &&
+	       strncmp(name, known[i].begin, strlen(known[i].begin)) != 0)
+		i++;
+	return i < sizeof(known) / sizeof(known[0]) ? &known[i] : NULL;
+}
+
+unsigned unc_events_counters(const char *name)
+{
+	const struct known *row = find_known(name);
+
+	return row ? row->counters : 0;
+}
+
+const char *unc_events_title(const char *name)
+{
+	return find_known(name)->text;
+}
+
 bool unc_events_pmu(const char *name)
 {
-	static const char begin[] = "uncore", rest[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+	static const char rest[] = "abcdefghijklmnopqrstuvwxyz0123456789_.";
+	const char *dot = strchr(name, '.'); /* "cxl_pmu_mem0.0" has one, between numbers */
 
-	return strncmp(name, begin, sizeof(begin) - 1) == 0 && !name[strspn(name, rest)];
+	return unc_events_counters(name) && !name[strspn(name, rest)] &&
+	       (!dot || (isdigit((unsigned char)dot[-1]) && isdigit((unsigned char)dot[1]) &&
+			 !strchr(dot + 1, '.')));
 }
 
 bool unc_events_type(uint32_t type)

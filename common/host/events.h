@@ -22,7 +22,11 @@ struct unc_kernel_event {
 /* Those of the kernel that runs; and of one that a dump tells of. */
 extern const struct unc_machine_events unc_events_system, unc_events_replayed;
 
-/* Whether a PMU can be one of the uncore driver: by its name, which becomes part of a path, and by
+/* Events of a PMU that count at once, at least, by the rows of pmus.inc; 0: it is not
+ * taken. What one that is counts. */
+unsigned unc_events_counters(const char *name);
+const char *unc_events_title(const char *name);
+/* Whether a PMU can be one of something outside the cores: by its name, which becomes part of a path, and by
  * its type, which is above those that the kernel itself serves. No other is ever opened. */
 bool unc_events_pmu(const char *name);
 bool unc_events_type(uint32_t type);

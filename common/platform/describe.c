@@ -23,6 +23,10 @@ struct unc_metric_row {
 
 static struct unc_cpu describe_cpu(const struct unc_table *t)
 {
+	size_t n_kernel = 0;
+
+	for (size_t i = 0; i < t->n_type; i++)
+		n_kernel += t->type[i].by_kernel;
 	return (struct unc_cpu){
 		.name = unc_tbl_str(t, t->name),
 		.title = unc_tbl_str(t, t->title),
@@ -34,6 +38,7 @@ static struct unc_cpu describe_cpu(const struct unc_table *t)
 		.n_umasks = t->n_umask,
 		.n_metrics = t->n_metric,
 		.steppings = t->cpuid->steppings,
+		.n_kernel = n_kernel,
 	};
 }
 
@@ -208,7 +213,7 @@ static struct unc_field *describe_fields(const struct unc_table *t)
 			.desc = unc_tbl_str(t, f->desc),
 			.max = unc_field_max(f),
 			.min = f->min,
-			.width = f->width[0] + f->width[1],
+			.width = (uint8_t)unc_field_width(f),
 			.needed = i % 2,
 		};
 	}

@@ -27,6 +27,26 @@ static void no_pmu(const struct unc_table *t, const struct unc_tbl_type *type,
 			 unc_tbl_str(t, type->name));
 }
 
+int unc_platform_pmu(const struct unc_platform *p, const struct unc_instance *u, unsigned pmu,
+		     struct unc_kernel_place *place, struct unc_error *err)
+{
+	char name[UNC_KERNEL_NAME];
+	unsigned nth;
+	int rc;
+
+	if (!unc_kernel_pmu(p->table, u->type, pmu, u->index, name, sizeof(name)))
+		return UNC_ERR_NOT_FOUND;
+	nth = unc_kernel_nth(p->table, u->type, pmu, u->index);
+	rc = unc_kernel_find(p->access, name, u->socket, nth, place, err);
+	if (rc == UNC_ERR_UNAVAILABLE &&
+	    unc_kernel_typed(p->table, u->type, pmu, u->index, name, sizeof(name)) &&
+	    unc_kernel_find(p->access, name, u->socket, nth, place, NULL) == 0) {
+		unc_error_clear(err);
+		rc = 0;
+	}
+	return rc;
+}
+
 /* Whether the driver numbers its PMUs as the table says. */
 static int check_numbers(const struct unc_platform *p, const struct unc_instance *u, unsigned pmu,
 			 struct unc_error *err)
@@ -35,7 +55,7 @@ static int check_numbers(const struct unc_platform *p, const struct unc_instance
 	char last[UNC_KERNEL_NAME];
 
 	if (!unc_kernel_last(p->table, u->type, pmu, last, sizeof(last)) ||
-	    unc_kernel_find(p->access, last, u->socket, &place, NULL) != UNC_ERR_UNAVAILABLE)
+	    unc_kernel_find(p->access, last, u->socket, 0, &place, NULL) != UNC_ERR_UNAVAILABLE)
 		return 0;
 	return unc_fail(err, UNC_ERR_UNAVAILABLE,
 			"without a PMU '%s' the kernel's driver numbers them in another way than "
@@ -47,17 +67,16 @@ static int check_numbers(const struct unc_platform *p, const struct unc_instance
 static void find_pmus(const struct unc_platform *p, const struct unc_instance *u,
 		      struct unc_kernel_unit *kernel, struct unc_error *err)
 {
-	char name[UNC_KERNEL_NAME];
 	bool any = false;
 
 	for (unsigned k = 0; k < UNC_KERNEL_PMUS; k++) {
 		struct unc_error why = {0};
+		int rc = unc_platform_pmu(p, u, k, &kernel->place[k], &why);
 
-		if (!unc_kernel_pmu(p->table, u->type, k, u->index, name, sizeof(name)))
+		if (rc == UNC_ERR_NOT_FOUND)
 			continue;
 		any = true;
-		if (unc_kernel_find(p->access, name, u->socket, &kernel->place[k], &why) == 0 &&
-		    check_numbers(p, u, k, &why) == 0)
+		if (rc == 0 && check_numbers(p, u, k, &why) == 0)
 			kernel->pmus |= (uint8_t)(1u << k);
 		else if (!err->code)
 			*err = why;
@@ -110,7 +129,6 @@ static int find_unit(struct unc_platform *p, struct unc_instance *u, struct unc_
 static bool has_driver(const struct unc_platform *p)
 {
 	const struct unc_ways *ways = unc_access_ways(p->access);
-	char name[UNC_KERNEL_NAME];
 	struct unc_kernel_place place;
 	bool any = ways->way[unc_ways_find(ways, &unc_access_kernel)].named ||
 		   ways->way[unc_ways_find(ways, &unc_access_broker)].named;
@@ -118,10 +136,11 @@ static bool has_driver(const struct unc_platform *p)
 	for (size_t i = 0; i < p->instances.n && !any; i++) {
 		const struct unc_instance *u = &p->instances.unit[i];
 
-		for (unsigned k = 0; k < UNC_KERNEL_PMUS && !any; k++)
-			any = unc_kernel_pmu(p->table, u->type, k, u->index, name, sizeof(name)) &&
-			      unc_kernel_find(p->access, name, u->socket, &place, NULL) !=
-				      UNC_ERR_UNAVAILABLE;
+		for (unsigned k = 0; k < UNC_KERNEL_PMUS && !any; k++) {
+			int rc = unc_platform_pmu(p, u, k, &place, NULL);
+
+			any = rc != UNC_ERR_NOT_FOUND && rc != UNC_ERR_UNAVAILABLE;
+		}
 	}
 	return any;
 }
@@ -177,20 +196,38 @@ static bool has_filters(const struct unc_platform *p, const struct unc_instance 
 	return true;
 }
 
+/* A driver that does not know the type of a unit carries what its format names, and no filter. */
+static int check_typed(const struct unc_platform *p, const char *own, const char *typed,
+		       const struct unc_kernel_code *code, struct unc_error *err)
+{
+	struct unc_kernel_event known = {0};
+	int error = unc_events_format(p->fs, typed, &known);
+
+	if (!error && !(code->config & ~known.config) && !code->config1 && !code->config2)
+		return 0;
+	return unc_fail(
+		err, UNC_ERR_UNAVAILABLE,
+		"the kernel's driver knows the unit as %s only, and drops bits 0x%llx of the "
+		"control%s: a kernel that has %s is needed (Linux 6.8)",
+		typed, (unsigned long long)(code->config & ~known.config),
+		code->config1 || code->config2 ? " and all filters" : "", own);
+}
+
 /* Whether the kernel that runs carries all of a code: its driver says of some bits that it does. */
-static int check_carried(const struct unc_platform *p, const struct unc_instance *u,
+static int check_carried(const struct unc_platform *p, size_t instance,
 			 const struct unc_kernel_code *code, struct unc_error *err)
 {
+	const struct unc_instance *u = &p->instances.unit[instance];
+	const char *name = p->kernel[instance].place[code->pmu].pmu;
 	const struct unc_machine_events *events = p->machine->events;
 	uint64_t bits = code->config &
 			p->table->kernel[p->table->type[u->type].kernels.first + code->pmu].named;
-	char name[UNC_KERNEL_NAME];
+	char own[UNC_KERNEL_NAME];
 
-	if (bits && events->umask &&
-	    unc_kernel_pmu(p->table, u->type, code->pmu, u->index, name, sizeof(name)))
-		bits &= ~events->umask(p->machine, name);
-	else
-		bits = 0;
+	if (unc_kernel_pmu(p->table, u->type, code->pmu, u->index, own, sizeof(own)) &&
+	    strcmp(own, name) != 0)
+		return check_typed(p, own, name, code, err);
+	bits = events->umask ? bits & ~(bits ? events->umask(p->machine, name) : 0) : 0;
 	if (!bits)
 		return 0;
 	return unc_fail(err, UNC_ERR_UNAVAILABLE,
@@ -214,7 +251,7 @@ static int check_kernel(const struct unc_platform *p, size_t instance, const str
 	if (!(p->kernel[instance].pmus >> out->pmu & 1))
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"the kernel lacks the PMU that counts it");
-	if ((rc = check_carried(p, &p->instances.unit[instance], out, err)) < 0)
+	if ((rc = check_carried(p, instance, out, err)) < 0)
 		return rc;
 	if (!has_filters(p, &p->instances.unit[instance], code, false))
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
@@ -346,8 +383,10 @@ bool unc_platform_has_driver(const struct unc_platform *p, const struct unc_inst
 	bool has = false;
 
 	for (unsigned k = 0; k < UNC_KERNEL_PMUS && !has; k++)
-		has = unc_kernel_pmu(p->table, u->type, k, u->index, name, sizeof(name)) &&
-		      has_pmu(p, name);
+		has = (unc_kernel_pmu(p->table, u->type, k, u->index, name, sizeof(name)) &&
+		       has_pmu(p, name)) ||
+		      (unc_kernel_typed(p->table, u->type, k, u->index, name, sizeof(name)) &&
+		       has_pmu(p, name));
 	return has;
 }
 

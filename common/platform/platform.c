@@ -242,9 +242,29 @@ static void drop_absent(struct unc_platform *p)
 	p->instances.n = n;
 }
 
-static int open_machine(struct unc_platform *p, const char *order, struct unc_error *err)
+/* Of a CPU without tables all units are the kernel's. */
+static bool has_registers(const struct unc_table *t)
+{
+	return t->n_type && !t->type[0].by_kernel;
+}
+
+static int find_units(struct unc_platform *p, struct unc_error *err)
 {
 	struct unc_bus *bus = NULL;
+	int rc = unc_bus_open_system(p->machine->fs, &bus, err);
+
+	if (rc < 0)
+		return rc;
+	bus->gate = p->access;
+	rc = unc_discover(p->table, &p->topology, bus, note, p, &p->instances, err);
+	if (rc == 0 && p->machine->fenced)
+		rc = unc_fence_windows(p->table, &p->instances, bus, p->fs, p->access, err);
+	bus->methods->close(bus);
+	return rc;
+}
+
+static int open_machine(struct unc_platform *p, const char *order, struct unc_error *err)
+{
 	int rc;
 
 	if ((rc = unc_access_open(p->machine, order, &p->access, err)) < 0)
@@ -252,13 +272,10 @@ static int open_machine(struct unc_platform *p, const char *order, struct unc_er
 	p->machine->top = &p->topology;
 	if (p->machine->fenced)
 		rc = unc_fence_begin(unc_access_fence(p->access), p->table, err);
-	if (rc < 0 || (rc = unc_bus_open_system(p->machine->fs, &bus, err)) < 0)
-		return rc;
-	bus->gate = p->access;
-	rc = unc_discover(p->table, &p->topology, bus, note, p, &p->instances, err);
-	if (rc == 0 && p->machine->fenced)
-		rc = unc_fence_windows(p->table, &p->instances, bus, p->fs, p->access, err);
-	bus->methods->close(bus);
+	if (rc == 0 && has_registers(p->table))
+		rc = find_units(p, err);
+	if (rc == 0)
+		rc = unc_named_add(&p->named, &p->instances, err);
 	if (rc == 0 && p->machine->methods->found)
 		rc = p->machine->methods->found(p->machine, &p->instances, err);
 	if (rc == 0)
@@ -341,8 +358,8 @@ static int check_dies(const struct unc_table *t, const struct unc_topology *top,
 
 static int choose_table(struct unc_platform *p, const struct unc_options *o, struct unc_error *err)
 {
-	struct unc_error why = {0};
-	int rc = 0, known;
+	struct unc_error why = {0}, unknown = {0};
+	int rc = 0, known = 0;
 
 	p->table = &p->own;
 	if (only_listing(o))
@@ -358,12 +375,22 @@ static int choose_table(struct unc_platform *p, const struct unc_options *o, str
 		p->topology = *p->machine->top;
 	else
 		rc = unc_topology_read(p->machine->fs, &p->topology, &why);
-	if (!p->machine->table && (rc == 0 || p->topology.n_sockets) &&
-	    (known = table_by_cpu(&p->topology, &p->own, err)) < 0)
-		return known;
+	if (!p->machine->table && (rc == 0 || p->topology.n_sockets))
+		known = table_by_cpu(&p->topology, &p->own, &unknown);
+	if (known < 0 && rc < 0)
+		return unc_fail(err, known, "%s", unknown.text);
 	if (rc < 0)
 		return unc_fail(err, rc, "%s", why.text);
-	return p->machine->table ? 0 : check_dies(p->table, &p->topology, err);
+	if (p->machine->table)
+		return 0;
+	if ((rc = unc_named_read(p->fs, &p->topology, known < 0 ? NULL : p->table, &p->named,
+				 err)) < 0)
+		return rc;
+	if (p->named.table)
+		p->table = p->named.table;
+	else if (known < 0)
+		return unc_fail(err, known, "%s", unknown.text);
+	return known < 0 ? 0 : check_dies(p->table, &p->topology, err);
 }
 
 int unc_platform_root(const struct unc_options *o, bool raised, struct unc_fs **out,
@@ -486,6 +513,7 @@ void unc_platform_close(struct unc_platform *p)
 	for (size_t i = 0; p->kernel && i < p->instances.n; i++)
 		free(p->kernel[i].registers);
 	unc_instances_free(&p->instances);
+	unc_named_free(&p->named);
 	free(p->kernel);
 	free(p->nodes);
 	free(p->devices);

@@ -14,6 +14,7 @@
 #include "host/fs.h"
 #include "host/machine.h"
 #include "machine/discover.h"
+#include "machine/named.h"
 #include "platform/pci_names.h"
 #include "tables/table.h"
 
@@ -60,6 +61,7 @@ struct unc_site {
 struct unc_platform {
 	const struct unc_table *table; /* `own`, or that of the simulated machine */
 	struct unc_table own;
+	struct unc_named named; /* of PMUs that the kernel names */
 	struct unc_site site;
 	struct unc_pci_names pci_names; /* of lock */
 	struct unc_memory_peaks {
@@ -134,6 +136,10 @@ int unc_platform_parse(const struct unc_platform *, const char *text, bool event
 		       struct unc_error *err);
 /* methods.c. After the probe of their registers: which units the kernel's driver serves. */
 int unc_platform_kernel(struct unc_platform *, struct unc_error *err);
+/* The kernel's PMU of a unit, by its name or by that of a driver that does not know it; errors: those of
+ * unc_kernel_find(), or UNC_ERR_NOT_FOUND without a sentence: it has no such. */
+int unc_platform_pmu(const struct unc_platform *, const struct unc_instance *, unsigned pmu,
+		     struct unc_kernel_place *, struct unc_error *err);
 /* Which method serves a unit, as far as an event leaves the choice; "" for none. */
 const char *unc_platform_served(const struct unc_platform *, size_t instance);
 /* By what a unit can count a code: bits. kernel: what the driver takes for it, which is kept there

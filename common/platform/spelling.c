@@ -58,24 +58,47 @@ static bool take_number(const char *name, size_t *length, int *index)
 	return n > 0;
 }
 
-/* "uncore_imc_3", "uncore_imc" and "imc" by the row of a PMU; *index: of the unit, -1: of all. */
+/* "uncore_imc_3", "uncore_imc" and "imc" by the row of a PMU, "cxl_pmu_mem0.0" too; *index: of the unit, -1: of
+ * all. */
 static bool is_pmu(const struct unc_table *t, const struct unc_tbl_kernel *k, const char *name,
 		   size_t length, int *index)
 {
 	const char *row = unc_tbl_str(t, k->name), *number = strstr(row, "{n}");
 	size_t prefix = number ? (size_t)(number - row) : strlen(row), has = length;
+	size_t behind = number ? strlen(number + 3) : 0;
 	int n;
 
 	*index = -1;
 	if (strncasecmp(name, "uncore_", 7) != 0 && strncmp(row, "uncore_", 7) == 0)
 		row += 7, prefix -= 7;
-	if (length && length == prefix - (number != NULL) && strncasecmp(name, row, length) == 0)
+	if (length && length == prefix - (number && number[-1] == '_') &&
+	    strncasecmp(name, row, length) == 0)
 		return true;
-	if (!number || !take_number(name, &has, &n) || n < 0 || has != prefix ||
+	if (number && has > behind && strncasecmp(name + has - behind, number + 3, behind) == 0)
+		has -= behind;
+	if (!number || k->per > 1 || !take_number(name, &has, &n) || n < 0 || has != prefix ||
 	    strncasecmp(name, row, prefix) != 0)
 		return false;
 	*index = unc_kernel_unit(k, n);
 	return *index >= 0;
+}
+
+/* "uncore_type_4_0" is what kernels before 6.8 call unit 0 of the type that has the number 4 in the discovery
+ * tables. */
+static bool is_typed(struct spelling *s, const char *name, size_t length)
+{
+	const struct unc_table *t = s->p->table;
+	int id, number, end = 0;
+
+	if (sscanf(name, "uncore_type_%3d_%3d%n", &id, &number, &end) != 2 || (size_t)end != length)
+		return false;
+	for (s->type = 0; s->type < t->n_type; s->type++) {
+		const struct unc_tbl_kernel *k = unc_find_kernel(t, &t->type[s->type], false);
+
+		if (t->type[s->type].discovery == id && k && !k->unavailable)
+			return (s->index = unc_kernel_unit(k, number)) >= 0;
+	}
+	return false;
 }
 
 static bool find_pmu(struct spelling *s, const char *name, size_t length)
@@ -87,7 +110,7 @@ static bool find_pmu(struct spelling *s, const char *name, size_t length)
 		     (k = UNC_NEXT(t, kernel, t->type[s->type].kernels, k));)
 			if (!k->free && is_pmu(t, k, name, length, &s->index))
 				return true;
-	return false;
+	return is_typed(s, name, length);
 }
 
 /* "imc0" of "skx_unc_imc0::", or of "nhm_unc::" no type. */
@@ -246,6 +269,30 @@ static int take_terms(struct spelling *s, const char *list)
 	return rc;
 }
 
+/* Terms of a PMU that only the kernel knows are fields here: "arm_cmn_0/hnf_cache_miss,nodeid=8/" is
+ * arm_cmn.hnf_cache_miss:nodeid=8, and without an event it is RAW. */
+static int put_terms(const struct spelling *s, const char *list, struct unc_buf *out)
+{
+	const struct unc_table *t = s->p->table;
+	size_t n = strcspn(list, ",=");
+	char term[UNC_SPEC_MAX];
+	uint16_t event;
+
+	snprintf(term, sizeof(term), "%.*s", (int)n, list);
+	event = UNC_FIND_NAMED(t, event, t->type[s->type].events, term, n);
+	if (list[n] == '=' || event == UNC_NONE)
+		event = UNC_FIND_NAMED(t, event, t->type[s->type].events, "RAW", 3);
+	else
+		list = list[n] ? list + n + 1 : NULL;
+	unc_put(out, "%s.%s", unc_type_name(t, s->type), unc_event_name(t, event));
+	while (list && *list) {
+		if (!unc_list_next(&list, term, sizeof(term)))
+			return refuse(s, UNC_ERR_INVALID, "a term is too long");
+		unc_put(out, strchr(term, '=') ? ":%s" : ":%s=1", term);
+	}
+	return 0;
+}
+
 /* A field of the control without which a filter does nothing: by its name in our words it comes along, as a number it
  * does not. */
 static const char *needed(const struct unc_table *t, const struct unc_tbl_field *f)
@@ -393,6 +440,14 @@ static int of_perf(struct spelling *s, char *out, size_t size)
 			      "%.*s is no PMU of units that the tables of %s have",
 			      (int)(slash - s->text), s->text, unc_tbl_str(t, t->name));
 	snprintf(terms, sizeof(terms), "%.*s", (int)(end - slash - 1), slash + 1);
+	if (t->type[s->type].by_kernel) {
+		struct unc_buf buf = unc_buf(out, size);
+
+		if ((rc = put_terms(s, terms, &buf)) < 0)
+			return rc;
+		unc_put(&buf, "%s", end + 1);
+		return put_place(s, &buf);
+	}
 	if (*terms && !strpbrk(terms, "=,") && !find_field(s, terms))
 		rc = find_alias(s, terms, sizeof(terms));
 	if (rc == 0)
@@ -434,6 +489,8 @@ static int of_raw(struct spelling *s, const char *dot, char *out, size_t size)
 			unc_put(&place, ":%s", word);
 		else
 			unc_put(&term, "%s%s", term.n ? "," : "", word);
+	if (s->p->table->type[s->type].by_kernel) /* it has the event, with all fields */
+		return UNC_ERR_NOT_FOUND;
 	rc = take_terms(s, terms);
 	return rc < 0 ? rc : put_event(s, places, out, size);
 }
@@ -695,11 +752,14 @@ int unc_platform_parse(const struct unc_platform *p, const char *text, bool even
 	struct unc_error why = {0};
 	struct spelling s = {.p = p, .text = text, .index = -1, .socket = -1, .err = &why};
 	char ours[2 * UNC_SPEC_MAX];
+	const char *left;
 	int rc = parse(p->table, text, name, NULL);
 
 	if (rc == 0)
 		return 0;
 	rc = translate(&s, ours, sizeof(ours));
+	if ((left = unc_named_left(&p->named, text)) != NULL)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s", left);
 	if (rc == UNC_ERR_NOT_FOUND && !why.code)
 		return parse(p->table, text, name, err);
 	s.err = err;

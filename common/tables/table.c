@@ -7,18 +7,30 @@
 
 #include "base/text.h"
 
+unsigned unc_field_from(const struct unc_tbl_field *f, unsigned piece)
+{
+	unsigned from = 0;
+
+	while (piece-- > 0)
+		from += f->width[piece];
+	return from;
+}
+
+unsigned unc_field_width(const struct unc_tbl_field *f)
+{
+	return unc_field_from(f, UNC_PIECES);
+}
+
 uint64_t unc_field_max(const struct unc_tbl_field *f)
 {
-	unsigned width = (unsigned)f->width[0] + f->width[1] + f->shift;
-
-	return unc_ones(width) & ~unc_ones(f->shift);
+	return unc_ones(unc_field_width(f) + f->shift) & ~unc_ones(f->shift);
 }
 
 uint64_t unc_field_bits(const struct unc_tbl_field *f, uint16_t reg)
 {
 	uint64_t bits = 0;
 
-	for (unsigned p = 0; p < 2 && f->width[p]; p++)
+	for (unsigned p = 0; p < UNC_PIECES && f->width[p]; p++)
 		if (f->reg[p] == reg)
 			bits |= unc_ones(f->width[p]) << f->lo[p];
 	return bits;
@@ -26,11 +38,11 @@ uint64_t unc_field_bits(const struct unc_tbl_field *f, uint16_t reg)
 
 uint64_t unc_field_of(const struct unc_tbl_field *f, uint64_t value)
 {
-	uint64_t low = value >> f->lo[0] & unc_ones(f->width[0]);
+	uint64_t all = 0;
 
-	if (!f->width[1] || f->reg[1] != f->reg[0])
-		return low;
-	return low | (value >> f->lo[1] & unc_ones(f->width[1])) << f->width[0];
+	for (unsigned p = 0; p < UNC_PIECES && f->width[p] && f->reg[p] == f->reg[0]; p++)
+		all |= (value >> f->lo[p] & unc_ones(f->width[p])) << unc_field_from(f, p);
+	return all;
 }
 
 uint64_t unc_type_modifiers(const struct unc_table *t, const struct unc_tbl_type *type)
@@ -132,16 +144,19 @@ static bool has_name(const struct unc_table *t, const char *row, bool has_alias,
 uint16_t unc_find_named(const struct unc_table *t, const void *rows, size_t size,
 			struct unc_range in, const char *name, size_t length)
 {
-	const struct unc_tbl_slot *slot = &t->slot[unc_slot_of(t, in.first, name, length)];
 	bool has_alias = rows == t->event || rows == t->umask;
+	size_t at = t->n_slot ? unc_slot_of(t, in.first, name, length) : 0;
 
-	for (; slot->row; slot = slot + 1 < t->slot + t->n_slot ? slot + 1 : t->slot) {
-		uint32_t i = slot->row - 1u;
+	for (; t->n_slot && t->slot[at].row; at = at + 1 < t->n_slot ? at + 1 : 0) {
+		uint32_t i = t->slot[at].row - 1u;
 
 		if (i - in.first < in.n &&
 		    has_name(t, (const char *)rows + i * size, has_alias, name))
 			return (uint16_t)i;
 	}
+	for (uint32_t i = in.first; t->extended && i < (uint32_t)in.first + in.n; i++)
+		if (has_name(t, (const char *)rows + i * size, has_alias, name))
+			return (uint16_t)i;
 	return UNC_NONE;
 }
 
@@ -213,13 +228,36 @@ bool unc_kernel_pmu(const struct unc_table *t, unsigned type, unsigned pmu, unsi
 		return false;
 	const struct unc_tbl_kernel *k = &t->kernel[rows->first + pmu];
 	const char *name = unc_tbl_str(t, k->name), *number = strstr(name, "{n}");
-	int n = number_of(k, index);
+	unsigned per = k->per ? k->per : 1;
+	int n = number_of(k, index / per);
 	if (!number) {
 		unc_put(&text, "%s", name);
-		return text.n < size && index == 0;
+		return text.n < size && index < per;
 	}
 	unc_put(&text, "%.*s%d%s", (int)(number - name), name, n, number + 3);
 	return text.n < size && n >= 0;
+}
+
+bool unc_kernel_typed(const struct unc_table *t, unsigned type, unsigned pmu, unsigned index,
+		      char *buf, size_t size)
+{
+	const struct unc_tbl_type *row = &t->type[type];
+	struct unc_buf text = unc_buf(buf, size);
+	int n = -1;
+
+	if (pmu < row->kernels.n && row->discovery >= 0 &&
+	    !t->kernel[row->kernels.first + pmu].free &&
+	    !t->kernel[row->kernels.first + pmu].unavailable)
+		n = number_of(&t->kernel[row->kernels.first + pmu], index);
+	unc_put(&text, "uncore_type_%d_%d", row->discovery, n);
+	return text.n < size && n >= 0;
+}
+
+unsigned unc_kernel_nth(const struct unc_table *t, unsigned type, unsigned pmu, unsigned index)
+{
+	const struct unc_tbl_kernel *k = &t->kernel[t->type[type].kernels.first + pmu];
+
+	return k->per ? index % k->per : 0;
 }
 
 bool unc_kernel_last(const struct unc_table *t, unsigned type, unsigned pmu, char *buf, size_t size)

@@ -201,13 +201,14 @@ enum unc_is {
 };
 
 /* A field: bits of the counter's control register (reg == UNC_NONE) or of a
- * shared register. A second piece takes the high bits where a field is split. */
+ * shared register. Further pieces take the high bits where a field is split. */
+enum { UNC_PIECES = 3 };
 struct unc_tbl_field {
 	unc_str name, desc;
-	uint16_t reg[2]; /* index into regs; UNC_NONE: the counter's control register */
-	uint8_t lo[2];
-	uint8_t width[2]; /* width[1] == 0: one piece */
-	uint8_t shift;    /* low bits of the user's value that are not stored and must be 0 */
+	uint16_t reg[UNC_PIECES]; /* index into regs; UNC_NONE: the counter's control register */
+	uint8_t lo[UNC_PIECES];
+	uint8_t width[UNC_PIECES]; /* 0: there is no such piece */
+	uint8_t shift; /* low bits of the user's value that are not stored and must be 0 */
 	uint8_t flags;
 	uint8_t role;      /* enum unc_is */
 	uint32_t counters; /* mask of the counters that can do it; 0: all */
@@ -286,6 +287,7 @@ struct unc_tbl_kernel {
 	uint16_t config[4];
 	uint8_t number[32]; /* 1 + the number of each unit in the name; all 0: its index */
 	uint8_t free;       /* of the free-running counters; else of the others */
+	uint8_t per; /* units of a socket that each such PMU counts, by the CPUs of its mask; 0: one */
 };
 
 /* Bits of config1 and config2 that the driver writes for events with (CTL & mask) == ctl. */
@@ -351,6 +353,7 @@ struct unc_tbl_type {
 	uint8_t port_zero; /* device number of the root port of port 0; 255: they do not follow it */
 	uint8_t bus_zero;  /* the unit that is on bus 0; 255: none that is known */
 	uint8_t port_dmi;  /* 1 + the port of a root port with device number 0; 0: as the others */
+	uint8_t by_kernel; /* known by what the kernel says of its PMU (machine/named.h): it has no registers */
 };
 
 /* unc_tbl_umask.flags */
@@ -467,6 +470,7 @@ struct unc_table {
 	const struct unc_tbl_##row *row;                                                           \
 	size_t n_##row;
 	UNC_TABLE_ARRAYS(UNC_TABLE_ARRAY) /* cpuid: one */
+	bool extended; /* rows have been added that the index of names does not have */
 };
 
 /* ---- the simulated machine: what only the simulator needs (workload.tbl) */
@@ -639,6 +643,12 @@ int unc_kernel_unit(const struct unc_tbl_kernel *, int number);
 /* PMUs of a unit; bytes of a name */
 bool unc_kernel_pmu(const struct unc_table *, unsigned type, unsigned pmu, unsigned index,
 		    char *buf, size_t size);
+/* The name that drivers before Linux 6.8 give the same PMU where they do not know its type, by the type's id
+ * in the discovery table: "uncore_type_4_0". They take its event, umask, edge, inv and thresh alone. */
+bool unc_kernel_typed(const struct unc_table *, unsigned type, unsigned pmu, unsigned index,
+		      char *buf, size_t size);
+/* Which CPU of a socket in the mask of such a PMU the unit's is: 0 the first. */
+unsigned unc_kernel_nth(const struct unc_table *, unsigned type, unsigned pmu, unsigned index);
 /* Where the numbers of PMUs are not the units' indexes: the name of the last. A driver without it numbers
  * them in another way. */
 bool unc_kernel_last(const struct unc_table *, unsigned type, unsigned pmu, char *buf, size_t size);
@@ -658,6 +668,9 @@ bool unc_type_restores(const struct unc_table *, const struct unc_tbl_type *);
 enum unc_unit_state { UNC_UNIT_RUNS, UNC_UNIT_PARTLY, UNC_UNIT_FROZEN };
 enum unc_unit_state unc_unit_state(const struct unc_table *, const struct unc_tbl_type *,
 				   uint64_t unit_ctl);
+/* Bits of a field's value, those that are not stored left out; the first bit of a piece. */
+unsigned unc_field_width(const struct unc_tbl_field *);
+unsigned unc_field_from(const struct unc_tbl_field *, unsigned piece);
 /* Largest value of a field, as the user writes it. */
 uint64_t unc_field_max(const struct unc_tbl_field *);
 /* Bits that a field has in a register; UNC_NONE: in the control of a counter. */

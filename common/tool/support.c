@@ -222,6 +222,8 @@ int open_platform(const struct args *args, enum opens what, struct unc_platform 
 
 	if (rc != ARGS_OK || what != OPEN_TABLES_ALONE || cpu)
 		return rc;
+	if (unc_platform_cpu(*out)->n_kernel) /* only this machine has them */
+		return rc;
 	char *name = must_print("%s", unc_platform_cpu(*out)->name);
 
 	unc_platform_close(*out);

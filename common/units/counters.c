@@ -293,17 +293,17 @@ static const struct unc_instance *unit_of(const struct unc_platform *p,
 					  const struct unc_wire_row *row)
 {
 	int socket = unc_topology_socket(&p->topology, (int)row->cpu);
-	char name[UNC_KERNEL_NAME];
+	const struct unc_instance *found = NULL;
 
-	for (size_t i = 0; i < p->instances.n; i++) {
+	for (size_t i = 0; p->kernel && i < p->instances.n; i++) {
 		const struct unc_instance *u = &p->instances.unit[i];
+		const struct unc_kernel_place *place = p->kernel[i].place;
 
 		for (unsigned k = 0; k < UNC_KERNEL_PMUS && (int)u->socket == socket; k++)
-			if (unc_kernel_pmu(p->table, u->type, k, u->index, name, sizeof(name)) &&
-			    strcmp(name, row->pmu) == 0)
-				return u;
+			if (strcmp(place[k].pmu, row->pmu) == 0) /* or of several the one there */
+				found = !found || place[k].cpu == row->cpu ? u : found;
 	}
-	return NULL;
+	return found;
 }
 
 /* What was found in a register, and is the kernel's: it is told once, as who has it of the broker. */

@@ -69,12 +69,10 @@ static int find_now(const struct unc_run *run, const struct unc_set *set, unsign
 		    struct unc_kernel_place *place, struct unc_error *err)
 {
 	const struct unc_platform *p = run->platform;
-	char name[UNC_KERNEL_NAME] = "";
 	struct unc_kernel_place now;
 	int rc;
 
-	unc_kernel_pmu(p->table, set->unit->type, pmu, set->unit->index, name, sizeof(name));
-	if ((rc = unc_kernel_find(p->access, name, set->unit->socket, &now, err)) < 0)
+	if ((rc = unc_platform_pmu(p, set->unit, pmu, &now, err)) < 0)
 		return rc;
 	if (!now.passed) /* others share groups by the CPU that was found first */
 		now.cpu = place->cpu;
@@ -206,15 +204,12 @@ static int show_pmu(const struct unc_run *run, const struct unc_set *set, unsign
 	struct unc_operation op = {.unit = unc_type_name(t, set->unit->type),
 				   .write = phase == UNC_PHASE_START};
 	struct unc_kernel_event event[UNC_MAX_CODES] = {{0}};
-	char name[UNC_KERNEL_NAME];
+	const struct unc_kernel_place *place = &kernel_of(run, set)->place[pmu];
 	size_t n = events_of(set, pmu, event);
 	int stop = 0;
 
-	if (n && !unc_kernel_pmu(t, set->unit->type, pmu, set->unit->index, name, sizeof(name)))
-		return 0;
 	for (size_t i = 0; i < n && !stop; i++)
-		stop = show_event(set, kernel_of(run, set)->place[pmu].cpu, name, &op, &event[i],
-				  fn, user);
+		stop = show_event(set, place->cpu, place->pmu, &op, &event[i], fn, user);
 	return stop;
 }
 

@@ -17,7 +17,7 @@ STRUCTS = {
     'bar': 'name:S device_id:H devfn count:B base_offset offset step:H base_shift shift:B base_mask mask size:I',
     'part': 'name:S space:B where:R',
     'reg': 'name:S offset per_unit:i write_mask base busy:Q part role number nth width flags:B',
-    'field': 'name desc:S reg:2H lo:2B width:2B shift flags role:B counters max_inc:I needs mask like:H '
+    'field': 'name desc:S reg:3H lo:3B width:3B shift flags role:B counters max_inc:I needs mask like:H '
              'default_value min:Q with_ values:R',
     'value': 'name desc:S value:Q',
     'set': 'field given:H value:Q',
@@ -25,7 +25,7 @@ STRUCTS = {
     'counter': 'name:S ctr ctl:H enable:Q width:B kernel:H',
     'lane': 'name:S counters:I lead:B same:Q',
     'forbid': 'why:S sets:R',
-    'kernel': 'name unavailable:S bits named:Q config:4H number:32B free:B',
+    'kernel': 'name unavailable:S bits named:Q config:4H number:32B free per:B',
     'kernel_filter': 'ctl mask:Q bits:2Q',
     'kernel_counters': 'counters:I code:H',
     'nodes': 'clusters:B cluster:128B',
@@ -34,7 +34,7 @@ STRUCTS = {
             'checked:R checked_bits:Q pool partner unfreeze:H n_global has_unfreeze:B '
             'unfreeze_value:Q first_ctl first_ctr unit_ctl status f_event f_umask:H '
             'enable active exclusive:Q max_inc:I discovery:h presents maps endpoints:R unlisted distrusted functions cpus '
-            'share first n_counters width memory channels ports port_zero bus_zero port_dmi:B',
+            'share first n_counters width memory channels ports port_zero bus_zero port_dmi by_kernel:B',
     'fields': 'sets needs uses defaults:R',
     'umask': 'name desc alias unavailable:S fields counter:H flags aggregate:B',
     'event': 'name desc alias:S umasks:R fields:@fields counters doubtful:I counter type:H max_inc:I code lane:H '

@@ -81,6 +81,7 @@ echo 1 >"$tmp/devices/uncore_imc_0/type"
 ! ls -l "/proc/$broker/fd" | grep -q perf_event
 result "and has opened none"
 stop_broker
+rm -r "$tmp/devices/uncore_x"
 
 # ---- a user counts
 
@@ -232,6 +233,7 @@ stop_broker
 
 printf '[allow]\nunits = imc\n' >"$tmp/policy"
 start_broker "$soft/uncored" --policy "$tmp/policy"
+pmu uncore_x 1 # none that it knows
 idle=$(ls "/proc/$broker/fd" | wc -l)
 for attack in malformed fields noise sends lazy crowd shares gives_back gives_back_dead turns greedy; do
 	client $attack "$broker"
