@@ -318,6 +318,7 @@ static const struct {
 	{"uncore_bits.RAW:event=1", "'config:0-64': it is not a list of bits like config:0-7,32"},
 	{"uncore_typeless.RAW:event=1", "uncore_typeless: its type is not a number"},
 	{"uncore_bare.RAW:event=1", "uncore_bare: its format/ has no fields"},
+	{"uncore_lines.RAW:event=1", "uncore_lines: its format/ has a file of several lines"},
 	{"uncore_imc.unknown", "says 'umask=2', which is no field of its format/"},
 	{"uncore_imc.toolarge", "says 'event=0x100', which does not fit into its field"},
 	{"uncore_imc.nonumber", "says 'event=x', which has no number: RAW takes one"},
@@ -337,6 +338,9 @@ static void test_lies(void)
 	struct unc_platform *p;
 
 	make_root(&root, "lying");
+	fake_text(pmu_path(&root, "uncore_lines", "type", ""), "30");
+	fake_text(pmu_path(&root, "uncore_lines", "cpumask", ""), "0");
+	fake_text(pmu_path(&root, "uncore_lines", "format/", "event"), "config:0-7\nsecond");
 	p = open_root(&root);
 	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++)
 		if (unc_item_find(p, lies[i].text, &item) == 0 ||

@@ -166,7 +166,12 @@ static bool add_fields(struct making *w)
 	bool sound = copy != NULL;
 
 	while (sound && (line = strsep(&rest, "\n")) != NULL && *line) {
-		text = strchr(line, '=');
+		if (!(text = strchr(line, '='))) {
+			unc_named_leave(w->m, w->pmu->name, NULL,
+					"its format/ has a file of several lines");
+			sound = false;
+			continue;
+		}
 		*text++ = '\0';
 		sound = add_field(w, line, text);
 	}
