@@ -83,7 +83,7 @@ static int by_name(const void *pa, const void *pb)
 
 char **unc_named_list(const struct unc_fs *fs, const char *pmu, const char *folder)
 {
-	char **names = unc_fs_list(fs, UNC_NAMED_FOLDER "/%s%s", pmu, folder);
+	char **names = unc_fs_list(fs, UNC_NAMED_FOLDER "%s%s%s", *pmu ? "/" : "", pmu, folder);
 	size_t n = 0;
 
 	while (names && names[n])

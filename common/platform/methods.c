@@ -100,6 +100,7 @@ static int find_unit(struct unc_platform *p, struct unc_instance *u, struct unc_
 	struct unc_error why = {0};
 
 	kernel->before = unc_kernel_before(p->access, u->part[0].space);
+	kernel->moves = p->table->type[u->type].by_kernel;
 	/* Only its registers tell whether a doubtful one is there. */
 	if (unc_space_of_thread(u->part[0].space) || !u->part[0].exists ||
 	    (u->doubtful && !u->direct))

@@ -25,6 +25,7 @@ struct unc_nodes;   /* numa.c */
 struct unc_kernel_unit {
 	struct unc_kernel_place place[UNC_KERNEL_PMUS];
 	uint8_t pmus;    /* those that it has, and that we may use: bits */
+	bool moves;      /* its driver opens events on the CPUs of today's mask alone */
 	bool before;     /* it comes before the unit's registers */
 	char *registers; /* why these cannot be used; of a unit that is not direct */
 };

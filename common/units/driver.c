@@ -74,7 +74,8 @@ static int find_now(const struct unc_run *run, const struct unc_set *set, unsign
 
 	if ((rc = unc_platform_pmu(p, set->unit, pmu, &now, err)) < 0)
 		return rc;
-	if (!now.passed) /* others share groups by the CPU that was found first */
+	/* Others share groups by the CPU that was found first. */
+	if (!now.passed && !kernel_of(run, set)->moves)
 		now.cpu = place->cpu;
 	*place = now;
 	return 0;

@@ -109,6 +109,13 @@ for tree in client epyc arm diamond cxl; do
 	result "$tree: the doctor tells of it"
 done
 
+# ---- gathered: the dump is the same machine
+
+run gather "$tmp/dump" && UNCORE_SYSROOT=$tmp/dump timeout 60 "$UNCORE" units >"$tmp/out" 2>"$tmp/err" &&
+	said 'cxl_pmu_mem0 .*cxl_pmu_mem0.0 ' && UNCORE_SYSROOT=$tmp/dump timeout 60 "$UNCORE" list cxl_pmu >"$tmp/out" 2>"$tmp/err" &&
+	said 'cxl_pmu_mem.clock_ticks'
+result "gather: what the dump says of such PMUs"
+
 # ---- PAPI and collectd, on the client
 
 enter client
