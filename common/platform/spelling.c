@@ -135,10 +135,18 @@ static bool find_unit(struct spelling *s, const char *name, size_t length)
 /* A field of the type by its name; of perf's filters without "filter_". */
 static const struct unc_tbl_field *find_field(const struct spelling *s, const char *name)
 {
+	static const struct {
+		const char *theirs, *ours;
+	} rows[] = {
+#define FIELD(theirs, ours) {theirs, ours},
+#include "platform/foreign.inc"
+	};
 	const struct unc_table *t = s->p->table;
 	const struct unc_tbl_field *f = NULL;
 
 	name += strncasecmp(name, "filter_", 7) == 0 ? 7 : 0;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		name = unc_same(name, rows[i].theirs) ? rows[i].ours : name;
 	while ((f = UNC_NEXT(t, field, t->type[s->type].fields, f)) &&
 	       !unc_same(unc_tbl_str(t, f->name), name))
 		;
