@@ -97,7 +97,8 @@ struct connection {
 struct broker {
 	struct unc_machine machine; /* its files and the kernel's events alone */
 	struct unc_table table;
-	struct unc_named named; /* that it is of, where the kernel names PMUs which no table knows */
+	struct unc_named
+		named; /* that it is of, where the kernel names PMUs which no table knows */
 	struct unc_topology topology;
 	struct policy policy;
 	const char *policy_path;

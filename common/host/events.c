@@ -110,7 +110,9 @@ unsigned unc_events_counters(const char *name)
 
 const char *unc_events_title(const char *name)
 {
-	return find_known(name)->text;
+	const struct known *row = find_known(name);
+
+	return row ? row->text : "";
 }
 
 bool unc_events_pmu(const char *name)

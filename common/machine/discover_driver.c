@@ -37,8 +37,7 @@ static bool has_pmu(const struct unc_walk *walk, unsigned type, unsigned index, 
 	if (!unc_kernel_pmu(t, type, k, index, name, UNC_KERNEL_NAME))
 		return false;
 	rc = unc_kernel_find(walk->bus->gate, name, FIRST, 0, &place, NULL);
-	if (rc == UNC_ERR_UNAVAILABLE &&
-	    unc_kernel_typed(t, type, k, index, name, UNC_KERNEL_NAME))
+	if (rc == UNC_ERR_UNAVAILABLE && unc_kernel_typed(t, type, k, index, name, UNC_KERNEL_NAME))
 		rc = unc_kernel_find(walk->bus->gate, name, FIRST, 0, &place, NULL);
 	return rc == 0 || rc == UNC_ERR_PERMISSION; /* there, for others if not for us */
 }
