@@ -20,7 +20,7 @@ unsigned unc_api_version(void)
 	return UNC_API_VERSION;
 }
 
-static int check(size_t size, size_t step, const char *name, struct unc_error *err)
+static int check_size(size_t size, size_t step, const char *name, struct unc_error *err)
 {
 	if (size >= sizeof(size_t) && size <= LARGEST && size % step == 0)
 		return 0;
@@ -30,15 +30,15 @@ static int check(size_t size, size_t step, const char *name, struct unc_error *e
 
 int unc_struct_check(size_t size, const char *name, struct unc_error *err)
 {
-	return check(size, 1, name, err);
+	return check_size(size, 1, name, err);
 }
 
 int unc_struct_in(void *own, size_t own_size, const void *theirs, size_t size, const char *name,
 		  struct unc_error *err)
 {
 	const unsigned char *byte = theirs;
-	/* Half a pointer is none, and no struct with pointers ends there. */
-	int rc = check(size, sizeof(void *), name, err);
+	/* A struct with pointers never ends inside a pointer. */
+	int rc = check_size(size, sizeof(void *), name, err);
 
 	if (rc < 0)
 		return rc;

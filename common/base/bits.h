@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A set of small numbers; the order of two. */
+/* A set of small numbers, and a comparison of two numbers. */
 #ifndef UNC_BITS_H
 #define UNC_BITS_H
 
@@ -22,7 +22,7 @@ static inline void unc_bits_add(struct unc_bits *bits, unsigned i)
 	bits->word[i / 64] |= (uint64_t)1 << i % 64;
 }
 
-/* As qsort() wants it: below 0, 0 or above 0 where a is less than b, the same, or more. */
+/* Compares for qsort(): the result is below 0 if a < b, 0 if they are equal, else above 0. */
 static inline int unc_order(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A sentence is one line, whatever stood in the name that it quotes. */
-static void one_line(char *text)
+/* Replaces control characters: a sentence may quote a name that contains some. */
+static void make_one_line(char *text)
 {
 	for (; *text; text++)
 		if ((unsigned char)*text < ' ' || *text == 0x7f)
@@ -17,7 +17,7 @@ int unc_fail(struct unc_error *err, int code, const char *format, ...)
 	if (err) {
 		err->code = code;
 		UNC_FORMAT(err->text, format);
-		one_line(err->text);
+		make_one_line(err->text);
 	}
 	return code;
 }
@@ -37,7 +37,7 @@ void unc_error_prefix(struct unc_error *err, const char *format, ...)
 	snprintf(whole, sizeof(whole), "%s: %s", head, err->text);
 	memcpy(err->text, whole, sizeof(err->text) - 1);
 	err->text[sizeof(err->text) - 1] = '\0';
-	one_line(err->text);
+	make_one_line(err->text);
 }
 
 void unc_error_clear(struct unc_error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sentence that belongs to an error code. Codes themselves are in uncore.h. */
+/* An error code and its sentence. The codes are in uncore.h. */
 #ifndef UNC_ERROR_H
 #define UNC_ERROR_H
 
@@ -20,7 +20,7 @@ struct unc_error {
 int unc_fail(struct unc_error *err, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The same where memory has run out: UNC_ERR_MEMORY. */
+/* Stores and returns UNC_ERR_MEMORY, "out of memory". */
 int unc_no_memory(struct unc_error *err);
 
 /* Puts "prefix: " before the sentence (used to add file:line or a unit). */
@@ -29,7 +29,7 @@ void unc_error_prefix(struct unc_error *err, const char *format, ...)
 
 void unc_error_clear(struct unc_error *err);
 
-/* In a function that ends in `format, ...`: what these say, into an array. */
+/* Formats the last arguments of a function, `format, ...`, into an array. */
 #define UNC_FORMAT(text, format)                                                                   \
 	do {                                                                                       \
 		va_list unc_args;                                                                  \

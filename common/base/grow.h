@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
- * Room for one more element behind n of them; NULL if memory has run out, and the array is as
- * before. The room is always the power of two that holds the n elements, so that nobody has to
- * remember it: an array that is grown with this is grown with nothing else.
+ * Makes room for one more element after n of them. NULL: out of memory, and the array is unchanged.
+ * The size is always the smallest power of two that holds n elements, so no capacity is stored:
+ * grow such an array with this function only.
  */
 static inline void *unc_grow(void *array, size_t n, size_t size)
 {
@@ -18,13 +18,13 @@ static inline void *unc_grow(void *array, size_t n, size_t size)
 	return realloc(array, (n ? 2 * n : 1) * size);
 }
 
-/* One element more behind the n of an array, all zeros; NULL likewise. */
+/* Appends an element of zeros to an array of n elements and counts it. NULL: out of memory. */
 #define UNC_ADD_TO(array, n) unc_add_to(&(array), &(n), sizeof(*(array)))
 static inline void *unc_add_to(void *array, size_t *n, size_t size)
 {
 	char *old, *larger;
 
-	memcpy(&old, array, sizeof(old)); /* a pointer to elements, of whatever kind */
+	memcpy(&old, array, sizeof(old)); /* array: a pointer to a pointer of any type */
 	if (!(larger = (char *)unc_grow(old, *n, size)))
 		return NULL;
 	memcpy(array, &larger, sizeof(larger));

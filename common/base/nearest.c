@@ -16,8 +16,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Letters to change, add, leave out, or to exchange with the next one; both are shorter than
- * UNC_NEAR_MAX. */
+/* Counts the letters to change, insert, delete, or swap with the next one. n, m: below UNC_NEAR_MAX. */
 static size_t edit_distance(const char *a, size_t n, const char *b, size_t m)
 {
 	size_t rows[3][UNC_NEAR_MAX], *before = rows[0], *last = rows[1], *row = rows[2];
@@ -46,7 +45,7 @@ void unc_nearest_start(struct unc_nearest *nearest, const char *wanted)
 	*nearest = (struct unc_nearest){.wanted = wanted};
 }
 
-static bool take(struct unc_nearest *nearest, const char *candidate, size_t distance)
+static bool keep_if_nearer(struct unc_nearest *nearest, const char *candidate, size_t distance)
 {
 	if (nearest->best[0] && distance >= nearest->distance)
 		return false;
@@ -62,12 +61,12 @@ bool unc_nearest_try(struct unc_nearest *nearest, const char *candidate)
 	if (!n || !m || n >= UNC_NEAR_MAX || m >= UNC_NEAR_MAX)
 		return false;
 	distance = edit_distance(nearest->wanted, n, candidate, m);
-	/* More than half of the letters changed is not a misspelling. */
-	return distance <= m / 2 + 1 && take(nearest, candidate, distance);
+	/* If more than half of the letters differ, the name is not a misspelling. */
+	return distance <= m / 2 + 1 && keep_if_nearer(nearest, candidate, distance);
 }
 
-/* Whether the letters of a word stand in a name, in their order, the first one first. */
-static bool shortens(const char *word, const char *name)
+/* Whether a name contains the letters of a word in order and begins with the first of them. */
+static bool is_short_for(const char *word, const char *name)
 {
 	if (!same(*word, *name))
 		return false;
@@ -82,9 +81,9 @@ bool unc_nearest_try_short(struct unc_nearest *nearest, const char *candidate)
 	size_t length = strlen(nearest->wanted), common = least(length, strlen(candidate));
 
 	if (common >= ENOUGH && strncasecmp(candidate, nearest->wanted, common) == 0)
-		return take(nearest, candidate, 0);
-	if (length >= ENOUGH && length <= FEW && shortens(nearest->wanted, candidate))
-		return take(nearest, candidate, 1);
+		return keep_if_nearer(nearest, candidate, 0);
+	if (length >= ENOUGH && length <= FEW && is_short_for(nearest->wanted, candidate))
+		return keep_if_nearer(nearest, candidate, 1);
 	return unc_nearest_try(nearest, candidate);
 }
 

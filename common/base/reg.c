@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Words for registers, and how an operation came out. */
+/* Names of register spaces and PCI functions, and the result of an operation. */
 #include "base/reg.h"
 
 #include <errno.h>

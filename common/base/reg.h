@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A register and an operation on it: all that the access layer knows. */
+/* A register and an operation on it. The access layer knows nothing else. */
 #ifndef UNC_REG_H
 #define UNC_REG_H
 
@@ -10,10 +10,10 @@ enum unc_space {
 	UNC_SPACE_MSR,
 	UNC_SPACE_PCI,
 	UNC_SPACE_MMIO,
-	UNC_SPACE_PMU,  /* the monitor of an Itanium's hardware thread */
-	UNC_SPACE_PERF, /* counters that the kernel hands out: perf_event_open */
+	UNC_SPACE_PMU,  /* performance monitor of an Itanium hardware thread */
+	UNC_SPACE_PERF, /* counters of the kernel: perf_event_open */
 	UNC_N_SPACES,
-	UNC_SPACE_NONE = UNC_N_SPACES /* only the kernel counts: no register is known */
+	UNC_SPACE_NONE = UNC_N_SPACES /* no register is known: only the kernel counts */
 };
 
 /*
@@ -43,8 +43,8 @@ struct unc_reg {
 #define UNC_DEVFN(device, function) (((unsigned)(device) << 3) | (unsigned)(function))
 
 enum { UNC_PMU_PMC = 0x0, UNC_PMU_PMD = 0x100, UNC_PMU_IBR = 0x200, UNC_PMU_DBR = 0x300 };
-/* Event i: its config; UNC_PERF_COUNT + i: what it has counted; UNC_PERF_EXTRA + EVENT: config1
- * of events whose config has this low byte. */
+/* i: config of event i; UNC_PERF_COUNT + i: its count; UNC_PERF_EXTRA + EVENT: config1 of events
+ * whose config has the low byte EVENT. */
 enum { UNC_PERF_CONFIG = 0x0, UNC_PERF_COUNT = 0x10, UNC_PERF_EXTRA = 0x100 };
 
 enum unc_op_kind { UNC_OP_READ, UNC_OP_WRITE };
@@ -56,28 +56,28 @@ enum unc_op_kind { UNC_OP_READ, UNC_OP_WRITE };
 struct unc_reg_op {
 	struct unc_reg reg;
 	uint8_t kind;
-	bool tried : 1; /* the register could be read before: to prepare it is to find its file */
-	/* of 64 bits, written as two dwords: the upper one holds nothing that can be written, or is
-	 * known to hold this already */
+	bool tried : 1; /* the register was readable before: preparing it only finds its file */
+	/* for 64 bits written as two dwords: the upper one has no writable bits, or already holds
+	 * its value */
 	bool low_only : 1;
-	int16_t errno_value; /* why it failed: what strerror() takes; 0 if it did not */
+	int16_t errno_value; /* errno value of a failure; 0: no failure */
 	int32_t error;       /* 0 or UNC_ERR_* of this operation */
 	uint64_t value;
 	union {
 		int fd;             /* MSR, PCI */
 		volatile void *ptr; /* MMIO */
 		void *sim;          /* simulated register */
-		void *group;        /* of the kernel's events (kernel.h) */
+		void *group;        /* a group of kernel events (kernel.h) */
 	} handle;
 };
 
-/* Spaces of which each hardware thread has its own, behind a system call. */
+/* Whether each hardware thread has its own registers in a space, reached by a system call. */
 static inline bool unc_space_of_thread(int space)
 {
 	return space == UNC_SPACE_PMU || space == UNC_SPACE_PERF;
 }
 
-/* The address as it is shown: a number, an offset in the function, an offset or physical address. */
+/* Returns the address for output: an MSR number, an offset in the PCI function, or a physical address. */
 static inline uint64_t unc_reg_shown(const struct unc_reg *reg)
 {
 	return reg->space == UNC_SPACE_PCI    ? UNC_PCI_OFFSET(reg->address)
@@ -85,14 +85,14 @@ static inline uint64_t unc_reg_shown(const struct unc_reg *reg)
 					      : reg->address;
 }
 
-/* A PCI function as lspci prints it, "0000:7f:10.0": unc_pci_name(address).text in the arguments of a
- * call. address: UNC_PCI(). */
+/* Returns a PCI function as lspci prints it, "0000:7f:10.0". Use unc_pci_name(address).text as an
+ * argument of a call. address: UNC_PCI(). */
 struct unc_pci_name {
 	char text[24];
 };
 struct unc_pci_name unc_pci_name(uint64_t address);
 
-/* Notes how an operation came out: 0 or an errno value. For back ends; returns 1 if it failed. */
+/* Stores the result of an operation, 0 or an errno value. For back ends; returns 1 for a failure. */
 int unc_op_failed(struct unc_reg_op *op, int errno_value);
 static inline int unc_op_done(struct unc_reg_op *op, int errno_value)
 {

@@ -16,8 +16,8 @@ static char *trimmed(char *text)
 	return text + strspn(text, blanks);
 }
 
-/* The next line, without its comment and the blanks around it. */
-static char *take_line(struct unc_sections *f)
+/* Returns the next line without its comment and surrounding blanks. */
+static char *next_line(struct unc_sections *f)
 {
 	char *line = f->next, *end = line + strcspn(line, "\n"), *p = line;
 
@@ -98,7 +98,7 @@ static int add_setting(struct unc_sections *f, char *line, struct unc_error *err
 	return 0;
 }
 
-static int check_needed(struct unc_sections *f, struct unc_error *err)
+static int check_needed_keys(struct unc_sections *f, struct unc_error *err)
 {
 	const struct unc_section_key *key = f->rule->key;
 
@@ -118,7 +118,7 @@ int unc_section_next(struct unc_sections *f, struct unc_error *err)
 	f->outside = false;
 	f->n = 0;
 	while (*f->next && !(first && f->next[strspn(f->next, blanks)] == '[')) {
-		char *line = take_line(f);
+		char *line = next_line(f);
 
 		if (!*line || rc < 0)
 			continue;
@@ -129,7 +129,7 @@ int unc_section_next(struct unc_sections *f, struct unc_error *err)
 	}
 	if (!first || rc < 0)
 		return rc;
-	rc = check_needed(f, err);
+	rc = check_needed_keys(f, err);
 	f->at = first;
 	return rc < 0 ? unc_section_wrong(f, err) : 1;
 }

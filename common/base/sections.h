@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Files that people write: sections, "[NAME]" or "[NAME ARGUMENT]", and lines "key = value" below
- * each. "#" begins a comment at the beginning of a line and behind a blank. Pure.
+ * A parser for files that people write: sections "[NAME]" or "[NAME ARGUMENT]" with lines
+ * "key = value". "#" begins a comment at the start of a line and after a blank. Pure.
  */
 #ifndef UNC_SECTIONS_H
 #define UNC_SECTIONS_H
@@ -13,17 +13,17 @@
 
 enum { UNC_SECTION_KEYS = 4, UNC_SECTION_LINES = 256 };
 
-/* A section that a file may have; the row behind the last has no name. */
+/* A section that a file may have; a row without a name ends the list. */
 struct unc_section_rule {
 	const char *name;
-	bool argument; /* it has one */
+	bool argument; /* the section needs one */
 	struct unc_section_key {
 		const char *name;
-		bool needed, often; /* at least once; more than once */
+		bool needed, often; /* the key is required; it may be repeated */
 	} key[UNC_SECTION_KEYS];
 };
 
-/* A line of the form that the file had before: its first word, and what says the same now. */
+/* A line of an older form of the file: its first word, and the section that replaces it. */
 struct unc_section_old {
 	const char *word, *now;
 };
@@ -37,24 +37,24 @@ struct unc_sections {
 	const char *path;
 	const char *has; /* "site.conf has [group NAME], [memory]": in sentences */
 	const struct unc_section_rule *rules;
-	const struct unc_section_old *old; /* the row behind the last has no word */
-	char *next;                        /* the text from here on; it is changed */
+	const struct unc_section_old *old; /* a row without a word ends the list */
+	char *next;                        /* the rest of the text; parsing changes it */
 	unsigned line;
-	/* the section that was read; its texts stand in that text */
-	const struct unc_section_rule *rule; /* NULL: none that is known */
-	bool outside;                        /* it is what stands before the first */
+	/* the current section; its strings point into the text */
+	const struct unc_section_rule *rule; /* NULL: the section is not known */
+	bool outside;                        /* the line stands before the first section */
 	const char *argument;
-	unsigned at; /* the line that a sentence is about */
+	unsigned at; /* the line that an error is about */
 	struct unc_setting set[UNC_SECTION_LINES];
 	size_t n;
 };
 
-/* 1: the next section has been read, and has what its rule wants; 0: the end. UNC_ERR_TABLE: the
- * first thing that is wrong with it, with path and line; the next call goes on behind it. */
+/* Reads the next section. 1: it obeys its rule; 0: the end of the text. UNC_ERR_TABLE: the first fault
+ * of the section, with path and line; the next call continues after that section. */
 int unc_section_next(struct unc_sections *, struct unc_error *err);
-/* The first value of a key; NULL: the section has none. The next sentence is about its line. */
+/* Returns the first value of a key; NULL: none. The next unc_section_wrong() names the line of that value. */
 const char *unc_section_value(struct unc_sections *, const char *key);
-/* Puts path and line before a sentence; returns its code. */
+/* Puts path and line before the sentence in err; returns UNC_ERR_TABLE. */
 int unc_section_wrong(const struct unc_sections *, struct unc_error *err);
 
 #endif

@@ -29,8 +29,8 @@ bool unc_parse_double(const char *text, double *value)
 
 	if (text[strspn(text, "0123456789+-.eE")]) /* no blanks, hexadecimal, inf or nan */
 		return false;
-	locale_t c =
-		newlocale(LC_ALL_MASK, "C", (locale_t)0); /* the host's may have a decimal comma */
+	locale_t c = newlocale(LC_ALL_MASK, "C",
+			       (locale_t)0); /* the program's locale may have a comma */
 	if (!c)
 		return false;
 	errno = 0;
@@ -43,8 +43,8 @@ bool unc_parse_double(const char *text, double *value)
 	return true;
 }
 
-/* A decimal number below `limit` at *p, of no more digits than that has; moves behind it. */
-static bool small_number(const char **p, unsigned limit, unsigned *value)
+/* Parses a decimal number below `limit`, with no more digits than the limit; moves *p past it. */
+static bool parse_small_number(const char **p, unsigned limit, unsigned *value)
 {
 	size_t digits = strspn(*p, "0123456789");
 
@@ -55,13 +55,13 @@ static bool small_number(const char **p, unsigned limit, unsigned *value)
 
 bool unc_range_next(const char **list, unsigned limit, unsigned *first, unsigned *last)
 {
-	if (!small_number(list, limit, first))
+	if (!parse_small_number(list, limit, first))
 		return false;
 	*last = *first;
 	if (**list != '-')
 		return true;
 	++*list;
-	return small_number(list, limit, last) && *last >= *first;
+	return parse_small_number(list, limit, last) && *last >= *first;
 }
 
 bool unc_list_has(const char *list, const char *wanted)
@@ -150,7 +150,7 @@ void unc_put_bits(struct unc_buf *buf, uint64_t mask)
 	}
 }
 
-/* The host program's locale says nothing of names. */
+/* ASCII only: names do not depend on the locale of the program. */
 static unsigned lower(char c)
 {
 	unsigned letter = (unsigned char)c;
