@@ -17,16 +17,16 @@ enum { CPUINFO_MAX = 64 << 20 };
 
 /* A logical CPU. */
 struct row {
-	int cpu, package, die, core; /* -1: not told */
+	int cpu, package, die, core; /* -1: not known */
 };
 
 struct rows {
 	bool online[UNC_MAX_CPUS];
-	struct row row[UNC_MAX_CPUS]; /* by the number; then those that are online, by socket */
+	struct row row[UNC_MAX_CPUS]; /* first by CPU number; later the online CPUs by socket */
 	int n;
 };
 
-/* *text is to be freed. */
+/* The caller frees *text. */
 static int read_cpuinfo(const struct unc_fs *fs, char **text, struct unc_error *err)
 {
 	struct unc_error why = {0};
@@ -39,7 +39,7 @@ static int read_cpuinfo(const struct unc_fs *fs, char **text, struct unc_error *
 	return rc < 0 ? unc_fail(err, rc, "%s", why.text) : 0;
 }
 
-/* Takes the next line, "key : value", off *text; false at the end. Without a colon both are "". */
+/* Splits the next line, "key : value", off *text; false at the end. Without a colon both are "". */
 static bool next_pair(char **text, const char **key, const char **value)
 {
 	char *line = strsep(text, "\n"), *colon = line ? strchr(line, ':') : NULL;
@@ -68,7 +68,7 @@ static bool whole_int(const char *text, int *out)
 	return true;
 }
 
-static bool has_word(const char *text, const char *word)
+static bool contains_word(const char *text, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -78,19 +78,19 @@ static bool has_word(const char *text, const char *word)
 	return false;
 }
 
-/* What the first processor says of all. Returns the key of a line that is no number, or NULL. */
-static const char *take_identity(struct unc_topology *t, const char *key, const char *value,
-				 unsigned *seen)
+/* Parses a line that is the same for all processors. Returns the key if its number is bad, else NULL. */
+static const char *parse_identity(struct unc_topology *t, const char *key, const char *value,
+				  unsigned *seen)
 {
-	if (!strcmp(key, "vendor_id") || !strcmp(key, "vendor")) { /* the latter on Itanium */
+	if (!strcmp(key, "vendor_id") || !strcmp(key, "vendor")) { /* "vendor" on Itanium */
 		snprintf(t->vendor, sizeof(t->vendor), "%s", value);
 		*seen |= 1;
-	} else if (!strcmp(key, "CPU implementer")) { /* an ARM: no table is of one */
+	} else if (!strcmp(key, "CPU implementer")) { /* an ARM CPU: it has no table */
 		snprintf(t->vendor, sizeof(t->vendor), "ARM %.8s", value);
 		*seen |= 7;
 	} else if (!strcmp(key, "cpu family") || !strcmp(key, "family")) {
 		*seen |= 2;
-		/* By old kernels a name (families: guide 308065-001, table 2-1). */
+		/* Old kernels print a name (families: guide 308065-001, table 2-1). */
 		value = !strcmp(value, "Itanium 2") ? "31"
 			: !strcmp(value, "Itanium") ? "7"
 						    : value;
@@ -104,13 +104,13 @@ static const char *take_identity(struct unc_topology *t, const char *key, const 
 	} else if (!strcmp(key, "model name")) {
 		snprintf(t->model_name, sizeof(t->model_name), "%s", value);
 	} else if (!strcmp(key, "flags")) {
-		t->hypervisor = has_word(value, "hypervisor");
+		t->hypervisor = contains_word(value, "hypervisor");
 	}
 	return NULL;
 }
 
-/* Parses /proc/cpuinfo: identity from the first block, package and core from each. The text is
- * changed. */
+/* Parses /proc/cpuinfo: identity from the first block, package and core from each block. Changes
+ * the text. */
 static int parse_cpuinfo(char *text, struct unc_topology *t, struct rows *rows,
 			 struct unc_error *err)
 {
@@ -120,7 +120,7 @@ static int parse_cpuinfo(char *text, struct unc_topology *t, struct rows *rows,
 
 	t->stepping = -1;
 	while (next_pair(&text, &key, &value)) {
-		const char *bad = blocks <= 1 ? take_identity(t, key, value, &seen) : NULL;
+		const char *bad = blocks <= 1 ? parse_identity(t, key, value, &seen) : NULL;
 		bool ok = !bad;
 		int cpu;
 
@@ -162,8 +162,8 @@ bool unc_cpu_list(const char *text, bool cpus[UNC_MAX_CPUS])
 	return false;
 }
 
-/* Adds the CPUs of one of the kernel's lists. Without any it is missing, empty or "(null)". */
-static void add_list(const struct unc_fs *fs, const char *name, bool cpus[UNC_MAX_CPUS])
+/* Adds the CPUs of a list of the kernel. A list without CPUs is missing, empty or "(null)". */
+static void add_cpu_list(const struct unc_fs *fs, const char *name, bool cpus[UNC_MAX_CPUS])
 {
 	bool list[UNC_MAX_CPUS] = {false};
 	char text[4096];
@@ -175,8 +175,8 @@ static void add_list(const struct unc_fs *fs, const char *name, bool cpus[UNC_MA
 		cpus[cpu] |= list[cpu];
 }
 
-/* Which CPUs are online; without the list those of /proc/cpuinfo, which has no others. */
-static int take_online(const struct unc_fs *fs, struct rows *rows, struct unc_error *err)
+/* Reads which CPUs are online. If the list is missing, /proc/cpuinfo decides: it has online CPUs only. */
+static int read_online(const struct unc_fs *fs, struct rows *rows, struct unc_error *err)
 {
 	static const char path[] = "/sys/devices/system/cpu/online";
 	char text[4096];
@@ -196,7 +196,7 @@ static int take_online(const struct unc_fs *fs, struct rows *rows, struct unc_er
 	return 0;
 }
 
-/* A number below cpuN/topology. *value is untouched if there is no such file. */
+/* Reads a number below cpuN/topology. If the file does not exist, *value is unchanged. */
 static int topology_number(const struct unc_fs *fs, int cpu, const char *name, int *value,
 			   struct unc_error *err)
 {
@@ -215,14 +215,14 @@ static int topology_number(const struct unc_fs *fs, int cpu, const char *name, i
 			cpu, name, rc < 0 ? unc_fs_reason(errno) : "not a number");
 }
 
-static int take_topology(const struct unc_fs *fs, struct rows *rows, struct unc_error *err)
+static int read_topology(const struct unc_fs *fs, struct rows *rows, struct unc_error *err)
 {
 	int known = 0;
 
 	for (struct row *row = rows->row; row < rows->row + rows->n; row++) {
 		int rc = topology_number(fs, row->cpu, "die_id", &row->die, err);
 
-		/* What /proc/cpuinfo tells, from the same place, is not asked for again. */
+		/* /proc/cpuinfo has the same numbers: sysfs is read only for those that it lacks. */
 		if (rc == 0 && row->package < 0)
 			rc = topology_number(fs, row->cpu, "physical_package_id", &row->package,
 					     err);
@@ -239,14 +239,14 @@ static int take_topology(const struct unc_fs *fs, struct rows *rows, struct unc_
 					"/proc/cpuinfo (physical id) tells its socket",
 					row->cpu);
 		if (row->package < 0)
-			row->package = 0; /* a kernel for one processor tells nothing */
+			row->package = 0; /* a kernel for one processor has no package id */
 		if (row->core < 0)
 			row->core = row->cpu;
 	}
 	return 0;
 }
 
-static int compare_rows(const void *pa, const void *pb)
+static int compare_cpu_rows(const void *pa, const void *pb)
 {
 	const struct row *a = pa, *b = pb;
 
@@ -263,7 +263,7 @@ static int count_sockets(struct rows *rows, struct unc_topology *t, struct unc_e
 {
 	const struct row *last = NULL;
 
-	qsort(rows->row, (size_t)rows->n, sizeof(rows->row[0]), compare_rows);
+	qsort(rows->row, (size_t)rows->n, sizeof(rows->row[0]), compare_cpu_rows);
 	for (int i = 0; i < rows->n; i++) {
 		const struct row *row = &rows->row[i];
 		bool package = !last || last->package != row->package;
@@ -291,7 +291,7 @@ static int count_sockets(struct rows *rows, struct unc_topology *t, struct unc_e
 	return 0;
 }
 
-/* The size of the L3 of each socket, as one of its CPUs sees it. */
+/* Reads the size of each socket's L3 from one of its CPUs. */
 static void read_caches(const struct unc_fs *fs, struct unc_topology *t)
 {
 	char text[32], unit;
@@ -306,7 +306,7 @@ static void read_caches(const struct unc_fs *fs, struct unc_topology *t)
 	}
 }
 
-/* Whether each core has been left one thread, by the switch or one by one. */
+/* Whether each core has one thread online: SMT is off, or its threads were taken offline one by one. */
 static bool siblings_off(const struct unc_fs *fs)
 {
 	char control[32] = "", active[8] = "";
@@ -317,12 +317,12 @@ static bool siblings_off(const struct unc_fs *fs)
 	       (strcmp(control, "on") == 0 && strcmp(active, "0") == 0);
 }
 
-static int count_hidden(const struct unc_fs *fs, const struct unc_topology *t)
+static int count_hidden_cpus(const struct unc_fs *fs, const struct unc_topology *t)
 {
 	bool present[UNC_MAX_CPUS] = {false};
 	int n = 0;
 
-	add_list(fs, "present", present);
+	add_cpu_list(fs, "present", present);
 	for (int cpu = 0; cpu < UNC_MAX_CPUS; cpu++)
 		n += present[cpu] && !t->cpu_socket[cpu];
 	if (siblings_off(fs))
@@ -331,9 +331,9 @@ static int count_hidden(const struct unc_fs *fs, const struct unc_topology *t)
 	return n > 0 ? n : 0;
 }
 
-/* ---- CPUs that are to be left alone */
+/* ---- CPUs that must not be interrupted */
 
-/* The CPUs that this thread has been bound to; none, if it may run on all that are online. */
+/* Reads the CPUs that this thread is bound to; none if it may run on all online CPUs. */
 static void read_bound(const struct unc_topology *t, bool bound[UNC_MAX_CPUS])
 {
 	cpu_set_t set[UNC_MAX_CPUS / CPU_SETSIZE];
@@ -349,13 +349,14 @@ static void read_bound(const struct unc_topology *t, bool bound[UNC_MAX_CPUS])
 		memset(bound, 0, UNC_MAX_CPUS * sizeof(*bound));
 }
 
-/* Chooses the CPU of each socket: the lowest that is no quiet one, else one that was asked for. */
+/* Chooses the CPU of each socket: the lowest that is not quiet, else the lowest quiet one that the
+ * program is bound to. */
 static void choose_cpus(const struct unc_fs *fs, struct unc_topology *t)
 {
 	bool quiet[UNC_MAX_CPUS] = {false}, bound[UNC_MAX_CPUS] = {false};
 
-	add_list(fs, "isolated", quiet);
-	add_list(fs, "nohz_full", quiet);
+	add_cpu_list(fs, "isolated", quiet);
+	add_cpu_list(fs, "nohz_full", quiet);
 	read_bound(t, bound);
 	for (int cpu = 0; cpu < UNC_MAX_CPUS; cpu++)
 		t->cpu_quiet[cpu] = quiet[cpu] && !bound[cpu];
@@ -391,13 +392,13 @@ int unc_topology_read(const struct unc_fs *fs, struct unc_topology *out, struct 
 	if (rc == 0)
 		rc = parse_cpuinfo(text, t, rows, err);
 	if (rc == 0)
-		rc = take_online(fs, rows, err);
+		rc = read_online(fs, rows, err);
 	if (rc == 0)
-		rc = take_topology(fs, rows, err);
+		rc = read_topology(fs, rows, err);
 	if (rc == 0)
 		rc = count_sockets(rows, t, err);
 	if (rc == 0) {
-		t->hidden = count_hidden(fs, t);
+		t->hidden = count_hidden_cpus(fs, t);
 		choose_cpus(fs, t);
 		read_caches(fs, t);
 	}
@@ -451,7 +452,7 @@ int unc_topology_socket(const struct unc_topology *t, int cpu)
 	if (cpu < 0 || cpu >= UNC_MAX_CPUS)
 		return -1;
 	if (!t->cpu_socket[cpu] && t->n_sockets == 1)
-		return 0; /* it is offline */
+		return 0; /* the CPU is offline */
 	return t->cpu_socket[cpu] - 1;
 }
 

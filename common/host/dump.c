@@ -65,12 +65,12 @@ static const char *relative(const char *path)
 	return path + strspn(path, "/");
 }
 
-/* Where a path is, or would be. */
-static size_t place_of(const struct unc_dump *dump, const char *path)
+/* Returns the index of a path, or the index at which it would be inserted. */
+static size_t entry_index(const struct unc_dump *dump, const char *path)
 {
 	size_t low = 0, high = dump->n;
 
-	/* Most files are in order. */
+	/* Most paths come in order. */
 	if (high && strcmp(dump->entry[high - 1]->path, path) < 0)
 		return high;
 	while (low < high) {
@@ -87,12 +87,12 @@ static size_t place_of(const struct unc_dump *dump, const char *path)
 struct unc_dump_entry *unc_dump_find(const struct unc_dump *dump, const char *path)
 {
 	path = relative(path);
-	size_t i = place_of(dump, path);
+	size_t i = entry_index(dump, path);
 
 	return i < dump->n && strcmp(dump->entry[i]->path, path) == 0 ? dump->entry[i] : NULL;
 }
 
-static void *lacking(struct unc_dump *dump)
+static void *set_no_memory(struct unc_dump *dump)
 {
 	dump->no_memory = true;
 	return NULL;
@@ -107,14 +107,14 @@ struct unc_dump_entry *unc_dump_entry(struct unc_dump *dump, const char *path,
 	if (entry || !*path || strlen(path) >= PATH_MAX)
 		return entry;
 	if (!(more = unc_grow(dump->entry, dump->n, sizeof(struct unc_dump_entry *))))
-		return lacking(dump);
+		return set_no_memory(dump);
 	dump->entry = more;
 	if (!(entry = calloc(1, sizeof(*entry))) || !(entry->path = strdup(path))) {
 		free(entry);
-		return lacking(dump);
+		return set_no_memory(dump);
 	}
 	entry->kind = kind;
-	size_t i = place_of(dump, path);
+	size_t i = entry_index(dump, path);
 	memmove(more + i + 1, more + i, (dump->n - i) * sizeof(struct unc_dump_entry *));
 	more[i] = entry;
 	dump->n++;
@@ -152,7 +152,7 @@ const char *unc_dump_child(const struct unc_dump *dump, const char *folder, size
 	folder = relative(folder);
 	n = strlen(folder);
 	if (*i == 0)
-		*i = place_of(dump, folder);
+		*i = entry_index(dump, folder);
 	for (; *i < dump->n && strncmp(dump->entry[*i]->path, folder, n) == 0; ++*i) {
 		const char *name = dump->entry[*i]->path + n;
 
@@ -165,16 +165,16 @@ const char *unc_dump_child(const struct unc_dump *dump, const char *folder, size
 	return NULL;
 }
 
-/* Files that belong to processes, and the machine's name. */
+/* Whether a file belongs to a process or holds the machine's name: a dump has none of these. */
 static bool is_private(const char *path)
 {
 	return (strncmp(path, "proc/", 5) == 0 && path[5] >= '0' && path[5] <= '9') ||
 	       strcmp(path, "proc/sys/kernel/hostname") == 0;
 }
 
-/* ---- filling it */
+/* ---- recording */
 
-static int fill(struct unc_dump_entry *entry, const char *path)
+static int read_content(struct unc_dump_entry *entry, const char *path)
 {
 	struct unc_error err;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc;
@@ -209,7 +209,7 @@ void unc_dump_take(struct unc_dump *dump, const char *root, const char *path)
 		entry->size = error || !S_ISREG(st.st_mode) ? 0 : (size_t)st.st_size;
 		return;
 	}
-	entry->error[0] = error ? error : fill(entry, path);
+	entry->error[0] = error ? error : read_content(entry, path);
 }
 
 void unc_dump_list(struct unc_dump *dump, const char *path, const char *const *name, size_t n)
@@ -259,14 +259,14 @@ void unc_dump_opened(struct unc_dump *dump, const char *path, int fd)
 
 /* ---- values */
 
-static size_t step_of(const struct unc_dump_entry *entry)
+static size_t value_size(const struct unc_dump_entry *entry)
 {
 	size_t n = strlen(entry->path);
 
 	return n > 4 && strcmp(entry->path + n - 4, "/msr") == 0 ? 8 : 4;
 }
 
-static size_t value_place(const struct unc_dump_entry *entry, bool write, uint64_t offset)
+static size_t value_index(const struct unc_dump_entry *entry, bool write, uint64_t offset)
 {
 	size_t low = 0, high = entry->n;
 
@@ -287,7 +287,7 @@ static size_t value_place(const struct unc_dump_entry *entry, bool write, uint64
 static struct unc_dump_value *find_value(const struct unc_dump_entry *entry, bool write,
 					 uint64_t offset)
 {
-	size_t i = value_place(entry, write, offset);
+	size_t i = value_index(entry, write, offset);
 	struct unc_dump_value *v = entry->value + i;
 
 	return i < entry->n && v->offset == offset && v->write == write ? v : NULL;
@@ -301,13 +301,13 @@ struct unc_dump_value *unc_dump_at(const struct unc_dump_entry *entry, uint64_t 
 struct unc_dump_value *unc_dump_value(struct unc_dump *dump, struct unc_dump_entry *entry,
 				      bool write, uint64_t offset)
 {
-	size_t i = value_place(entry, write, offset);
+	size_t i = value_index(entry, write, offset);
 	struct unc_dump_value *more = find_value(entry, write, offset);
 
 	if (more)
 		return more;
 	if (!(more = unc_grow(entry->value, entry->n, sizeof(*more))))
-		return lacking(dump);
+		return set_no_memory(dump);
 	entry->value = more;
 	memmove(more + i + 1, more + i, (entry->n++ - i) * sizeof(*more));
 	more[i] = (struct unc_dump_value){.offset = offset, .write = write, .error = -1};
@@ -317,7 +317,7 @@ struct unc_dump_value *unc_dump_value(struct unc_dump *dump, struct unc_dump_ent
 int unc_dump_note(struct unc_dump *dump, struct unc_dump_entry *entry, bool write, const void *buf,
 		  size_t size, uint64_t offset, int rc)
 {
-	const size_t step = step_of(entry);
+	const size_t step = value_size(entry);
 
 	for (size_t done = 0; done < size; done += step) {
 		struct unc_dump_value *v = unc_dump_value(dump, entry, write, offset + done);
@@ -328,7 +328,7 @@ int unc_dump_note(struct unc_dump *dump, struct unc_dump_entry *entry, bool writ
 		if (!write && rc == 0)
 			memcpy(&value, (const char *)buf + done, step);
 		if (v->error)
-			v->first = value; /* new, or it can be read by now */
+			v->first = value; /* the value is new, or readable for the first time */
 		v->last = value;
 		v->error = rc;
 	}
@@ -338,7 +338,7 @@ int unc_dump_note(struct unc_dump *dump, struct unc_dump_entry *entry, bool writ
 int unc_dump_again(struct unc_dump_entry *entry, bool write, void *buf, size_t size,
 		   uint64_t offset)
 {
-	const size_t step = step_of(entry);
+	const size_t step = value_size(entry);
 
 	for (size_t done = 0; done < size; done += step) {
 		struct unc_dump_value *v = find_value(entry, write, offset + done);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A machine as a text file: writes and reads it. Its form is in dump.h. */
+/* Writes and reads a machine as a text file. dump.h has the format. */
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -18,7 +18,7 @@ enum { MOST_ENTRIES = 50000, MOST_BYTES = 64 << 20, WORDS = 4 };
 
 static const char head[] = "uncore machine 2";
 
-/* Those that opening and reading a file of the kernel ends with; any other is an EIO. */
+/* Errors of opening and reading files of the kernel; any other becomes EIO. */
 #define NAMED(number)                                                                              \
 	{                                                                                          \
 		number, #number                                                                    \
@@ -52,7 +52,7 @@ static const char *error_name(int number)
 	return "EIO";
 }
 
-/* -1: it is no name of an error. */
+/* Returns -1 for an unknown name. */
 static int error_number(const char *name)
 {
 	for (unsigned i = 0; i < REASONS; i++)
@@ -63,7 +63,7 @@ static int error_number(const char *name)
 
 /* ---- writing */
 
-static void put_value(FILE *out, const struct unc_dump_value *v)
+static void write_value(FILE *out, const struct unc_dump_value *v)
 {
 	fprintf(out, " 0x%" PRIx64, v->offset);
 	if (v->write || v->error)
@@ -74,8 +74,8 @@ static void put_value(FILE *out, const struct unc_dump_value *v)
 		fprintf(out, " 0x%" PRIx64 " 0x%" PRIx64 "\n", v->first, v->last);
 }
 
-/* Nothing that a machine is known by is binary. */
-static void put_file(FILE *out, const struct unc_dump_entry *e)
+/* Skips binary files: no file that describes a machine is binary. */
+static void write_content(FILE *out, const struct unc_dump_entry *e)
 {
 	const char *line = e->data, *end = e->data + e->size;
 
@@ -91,7 +91,7 @@ static void put_file(FILE *out, const struct unc_dump_entry *e)
 	}
 }
 
-static void put_entry(FILE *out, const struct unc_dump_entry *e)
+static void write_entry(FILE *out, const struct unc_dump_entry *e)
 {
 	for (int w = 0; w < 2; w++)
 		if (e->error[w])
@@ -100,17 +100,17 @@ static void put_entry(FILE *out, const struct unc_dump_entry *e)
 	if (e->kind == UNC_DUMP_DEVICE)
 		fprintf(out, "device %s %zu\n", e->path, e->size);
 	for (size_t i = 0; i < e->n; i++)
-		put_value(out, &e->value[i]);
+		write_value(out, &e->value[i]);
 	if (e->kind == UNC_DUMP_LINK)
 		fprintf(out, "link %s %s\n", e->path, e->data);
 	else if (e->kind == UNC_DUMP_FOLDER)
 		fprintf(out, "dir %s\n", e->path);
 	else if (e->kind == UNC_DUMP_FILE && e->taken && !e->error[0])
-		put_file(out, e);
+		write_content(out, e);
 }
 
-/* A file of its own; what is not whole is removed again. */
-static int make_file(const char *file, const char *whole, size_t size, struct unc_error *err)
+/* Creates a new file; removes it again if it cannot be written whole. */
+static int create_file(const char *file, const char *whole, size_t size, struct unc_error *err)
 {
 	int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666), error;
 
@@ -144,37 +144,36 @@ int unc_dump_save(const struct unc_dump *dump, const char *file, struct unc_erro
 	fputs(dump->hardware ? "hardware\n" : "", out);
 	for (size_t i = 0; i < dump->n; i++)
 		if (!strpbrk(dump->entry[i]->path, " \n"))
-			put_entry(out, dump->entry[i]);
+			write_entry(out, dump->entry[i]);
 	fputs("end\n", out);
 	failed = ferror(out);
 	failed |= fclose(out) != 0;
-	rc = failed ? unc_no_memory(err) : make_file(file, whole, size, err);
+	rc = failed ? unc_no_memory(err) : create_file(file, whole, size, err);
 	free(whole);
 	return rc;
 }
 
-/* ---- reading: all that is in it is somebody else's word */
+/* ---- reading: the text is not trusted */
 
 struct reader {
 	struct unc_dump *dump;
-	unc_dump_like_fn *like;       /* NULL: the machine is like no other */
-	struct unc_dump_entry *entry; /* a file or a device, whose lines follow */
-	bool differs; /* it is like another one: what comes now replaces what that has */
+	unc_dump_like_fn *like;       /* NULL: "like" is refused */
+	struct unc_dump_entry *entry; /* the file or device whose lines follow */
+	bool differs; /* "like" was read: lines now replace those of the other machine */
 	bool ended;
-	const char *why; /* the line is refused */
+	const char *why; /* why the line is refused; NULL: it is not */
 };
 
 static int read_lines(struct reader *, char *text, size_t size, unsigned *number);
 
-/* NULL: no memory. */
-static char *copy_of(const char *text, size_t size)
+static char *copy_text(const char *text, size_t size)
 {
 	char *copy = malloc(size + 1);
 
 	return copy ? memcpy(copy, text, size) : NULL;
 }
 
-static void append(struct reader *r, const char *line)
+static void append_line(struct reader *r, const char *line)
 {
 	size_t n = strlen(line);
 	char *more = realloc(r->entry->data, r->entry->size + n + 2);
@@ -188,7 +187,7 @@ static void append(struct reader *r, const char *line)
 	r->entry->size += n + 1;
 }
 
-/* Relative, and nowhere else than it seems. */
+/* Whether a path is relative, without "." and "..", and stays below the root. */
 static bool is_inside(const char *path)
 {
 	for (size_t n; *path; path += n + (path[n] == '/')) {
@@ -199,9 +198,9 @@ static bool is_inside(const char *path)
 	return true;
 }
 
-/* The entry of a path, made if need be; NULL, and `why`. */
-static struct unc_dump_entry *find_entry(struct reader *r, const char *path,
-					 enum unc_dump_kind kind)
+/* Finds or creates the entry of a path; NULL, and `why`. */
+static struct unc_dump_entry *entry_of_path(struct reader *r, const char *path,
+					    enum unc_dump_kind kind)
 {
 	struct unc_dump_entry *e = NULL;
 
@@ -214,8 +213,9 @@ static struct unc_dump_entry *find_entry(struct reader *r, const char *path,
 	return e;
 }
 
-/* The first entry from *i on whose path is a pattern's, or is below one that is. */
-static struct unc_dump_entry *next_like(const struct unc_dump *dump, const char *pattern, size_t *i)
+/* Returns the next entry from *i on whose path, or a folder of it, matches the pattern. */
+static struct unc_dump_entry *next_match(const struct unc_dump *dump, const char *pattern,
+					 size_t *i)
 {
 	for (; *i < dump->n; ++*i)
 		if (fnmatch(pattern, dump->entry[*i]->path, FNM_PATHNAME | FNM_LEADING_DIR) == 0)
@@ -223,28 +223,28 @@ static struct unc_dump_entry *next_like(const struct unc_dump *dump, const char 
 	return NULL;
 }
 
-static bool is_pattern(const struct reader *r, const char *path)
+static bool is_path_pattern(const struct reader *r, const char *path)
 {
 	return r->differs && strpbrk(path, "*?[");
 }
 
-/* Devices that end there. */
-static void cut(struct reader *r, const char *pattern, uint64_t size)
+/* Truncates the devices that match a pattern to `size`. */
+static void truncate_devices(struct reader *r, const char *pattern, uint64_t size)
 {
 	struct unc_dump_entry *e;
 	size_t i = 0;
 
-	while ((e = next_like(r->dump, pattern, &i))) {
+	while ((e = next_match(r->dump, pattern, &i))) {
 		e->size = (size_t)size;
 		while (e->n && e->value[e->n - 1].offset >= size)
 			e->n--;
 	}
 }
 
-static void define(struct reader *r, const char *path, enum unc_dump_kind kind, const char *data,
-		   uint64_t size)
+static void define_path(struct reader *r, const char *path, enum unc_dump_kind kind,
+			const char *data, uint64_t size)
 {
-	struct unc_dump_entry *e = find_entry(r, path, kind);
+	struct unc_dump_entry *e = entry_of_path(r, path, kind);
 
 	if (!e)
 		return;
@@ -262,8 +262,8 @@ static void define(struct reader *r, const char *path, enum unc_dump_kind kind, 
 	r->entry = kind == UNC_DUMP_FILE || kind == UNC_DUMP_DEVICE ? e : NULL;
 }
 
-/* A line of a device: a place; in a machine that is like another one also places, FIRST-LAST, that it has. */
-static void read_value(struct reader *r, char *const word[WORDS], size_t n)
+/* Reads a line of a device: an offset, or after "like" a range FIRST-LAST of offsets that the device has. */
+static void read_device_value(struct reader *r, char *const word[WORDS], size_t n)
 {
 	const bool write = n == 3 && strcmp(word[1], "write") == 0;
 	struct unc_dump_value value = {.write = write}, *v;
@@ -310,32 +310,33 @@ static void read_failure(struct reader *r, char *const word[WORDS], bool write)
 
 	if (error <= 0) {
 		r->why = "it is not the name of an error";
-	} else if (is_pattern(r, word[1])) {
-		while ((e = next_like(r->dump, word[1], &i)))
+	} else if (is_path_pattern(r, word[1])) {
+		while ((e = next_match(r->dump, word[1], &i)))
 			e->error[write] = error;
-	} else if ((e = find_entry(r, word[1],
-				   unc_dump_device(word[1]) ? UNC_DUMP_DEVICE : UNC_DUMP_FILE))) {
+	} else if ((e = entry_of_path(r, word[1],
+				      unc_dump_device(word[1]) ? UNC_DUMP_DEVICE
+							       : UNC_DUMP_FILE))) {
 		e->error[write] = error;
 	}
 }
 
-static void hide(struct reader *r, const char *pattern)
+static void hide_paths(struct reader *r, const char *pattern)
 {
 	size_t i = 0, before = r->dump->n;
 
-	while (next_like(r->dump, pattern, &i))
+	while (next_match(r->dump, pattern, &i))
 		unc_dump_remove(r->dump, --i);
 	if (r->dump->n == before)
 		r->why = "there is nothing to hide";
 }
 
-/* The machine that this one is like; what comes behind the line differs. */
-static void begin_like(struct reader *r, const char *name)
+/* Reads the machine that the "like" line names; later lines replace parts of it. */
+static void read_base_machine(struct reader *r, const char *name)
 {
 	struct reader base = {.dump = r->dump, .like = r->like};
 	size_t size = 0;
 	const char *text = r->like && !r->dump->n ? r->like(name, &size) : NULL;
-	char *copy = text ? copy_of(text, size) : NULL;
+	char *copy = text ? copy_text(text, size) : NULL;
 	unsigned number = 0;
 
 	r->differs = true;
@@ -369,27 +370,27 @@ static void read_words(struct reader *r, char *const word[WORDS], size_t n)
 	r->ended = key == END;
 	r->dump->hardware |= key == HARDWARE;
 	if (key == LIKE)
-		begin_like(r, word[1]);
+		read_base_machine(r, word[1]);
 	else if (key == HIDE)
-		hide(r, word[1]);
-	else if (key == DEVICE && is_pattern(r, word[1]))
-		cut(r, word[1], size);
+		hide_paths(r, word[1]);
+	else if (key == DEVICE && is_path_pattern(r, word[1]))
+		truncate_devices(r, word[1], size);
 	else if (key >= FILE_ && key <= DEVICE)
-		define(r, word[1],
-		       key == FILE_  ? UNC_DUMP_FILE
-		       : key == DIR  ? UNC_DUMP_FOLDER
-		       : key == LINK ? UNC_DUMP_LINK
-				     : UNC_DUMP_DEVICE,
-		       key == FILE_  ? ""
-		       : key == LINK ? word[2]
-				     : NULL,
-		       size);
+		define_path(r, word[1],
+			    key == FILE_  ? UNC_DUMP_FILE
+			    : key == DIR  ? UNC_DUMP_FOLDER
+			    : key == LINK ? UNC_DUMP_LINK
+					  : UNC_DUMP_DEVICE,
+			    key == FILE_  ? ""
+			    : key == LINK ? word[2]
+					  : NULL,
+			    size);
 	else if (key >= UNREADABLE)
 		read_failure(r, word, key == UNWRITABLE);
 }
 
-/* A hexadecimal number as one is written; what is behind it, NULL: it is none. */
-static const char *plain_number(const char *text, uint64_t *out)
+/* Parses a hexadecimal number as write_value() writes it. Returns the rest of the text; NULL: no number. */
+static const char *parse_hex(const char *text, uint64_t *out)
 {
 	unsigned digits = 0;
 
@@ -408,13 +409,13 @@ static const char *plain_number(const char *text, uint64_t *out)
 	return digits && digits <= 16 ? text : NULL;
 }
 
-/* Nearly all lines are such a one: OFFSET VALUE, of a new place. */
-static bool plain_value(struct reader *r, const char *line)
+/* Reads a line "OFFSET VALUE" with a higher offset than before, as nearly all lines are. */
+static bool read_plain_value(struct reader *r, const char *line)
 {
 	struct unc_dump_value value = {0}, *v;
 
-	if (!(line = plain_number(line, &value.offset)) || *line != ' ' ||
-	    !(line = plain_number(line + 1, &value.first)) || *line)
+	if (!(line = parse_hex(line, &value.offset)) || *line != ' ' ||
+	    !(line = parse_hex(line + 1, &value.first)) || *line)
 		return false;
 	value.last = value.first;
 	if (r->entry->n && r->entry->value[r->entry->n - 1].offset >= value.offset)
@@ -434,10 +435,10 @@ static void read_line(struct reader *r, char *line)
 		r->why = "something is behind its end";
 	if (r->why || *line == '#')
 		return;
-	if (inside && r->entry->kind == UNC_DUMP_DEVICE && plain_value(r, line + 1))
+	if (inside && r->entry->kind == UNC_DUMP_DEVICE && read_plain_value(r, line + 1))
 		return;
 	if (inside && r->entry->kind == UNC_DUMP_FILE) {
-		append(r, line + 1);
+		append_line(r, line + 1);
 	} else if (strncmp(line, "from ", 5) == 0) {
 		snprintf(r->dump->from, sizeof(r->dump->from), "%s", line + 5);
 	} else if (strncmp(line, "simulated ", 10) == 0) {
@@ -448,7 +449,7 @@ static void read_line(struct reader *r, char *line)
 			w = strtok_r(NULL, " ", &next);
 		}
 		if (inside && n) {
-			read_value(r, word, n);
+			read_device_value(r, word, n);
 		} else if (n) {
 			r->entry = NULL;
 			read_words(r, word, n);
@@ -456,7 +457,7 @@ static void read_line(struct reader *r, char *line)
 	}
 }
 
-/* 0, or -1 and why. */
+/* Returns 0, or -1 and `why`. */
 static int read_lines(struct reader *r, char *text, size_t size, unsigned *number)
 {
 	for (char *line = text, *end; line < text + size && !r->why; line = end + 1) {
@@ -481,7 +482,7 @@ int unc_dump_read(const char *name, const char *text, size_t size, unc_dump_like
 		  struct unc_dump **out, struct unc_error *err)
 {
 	struct reader r = {.dump = unc_dump_new(), .like = like};
-	char *copy = copy_of(text, size);
+	char *copy = copy_text(text, size);
 	unsigned number = 0;
 	int rc = 0;
 

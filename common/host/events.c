@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events of the kernel that runs: PMUs from sysfs, counts through perf_event_open. */
+/* Events of the running kernel: PMUs from sysfs, counts from perf_event_open. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 static const char devices[] = "/sys/bus/event_source/devices";
 
-static int find_pmu(struct unc_machine *machine, const char *pmu, uint32_t *type, char *mask,
+static int read_pmu(struct unc_machine *machine, const char *pmu, uint32_t *type, char *mask,
 		    size_t size)
 {
 	char text[32];
@@ -32,8 +32,8 @@ static int find_pmu(struct unc_machine *machine, const char *pmu, uint32_t *type
 	return 0;
 }
 
-/* "config:8-15,32-63" after the name of its word: the same kind of list as that of CPUs. */
-static uint64_t bits_of(const char *text, const char *word)
+/* Parses "config:8-15,32-63"; after the name of the word follows a list like that of CPUs. */
+static uint64_t parse_bits(const char *text, const char *word)
 {
 	size_t length = strlen(word);
 	bool named[UNC_MAX_CPUS] = {false};
@@ -53,7 +53,7 @@ static uint64_t umask_of(struct unc_machine *machine, const char *pmu)
 
 	if (unc_fs_text(machine->fs, text, sizeof(text), "%s/%s/format/umask", devices, pmu) < 0)
 		return 0;
-	return bits_of(text, "config");
+	return parse_bits(text, "config");
 }
 
 int unc_events_format(const struct unc_fs *fs, const char *pmu, struct unc_kernel_event *bits)
@@ -66,24 +66,24 @@ int unc_events_format(const struct unc_fs *fs, const char *pmu, struct unc_kerne
 	for (char **name = names; *name; name++) {
 		if (unc_fs_text(fs, text, sizeof(text), "%s/%s/format/%s", devices, pmu, *name) < 0)
 			continue;
-		bits->config |= bits_of(text, "config");
-		bits->config1 |= bits_of(text, "config1");
-		bits->config2 |= bits_of(text, "config2");
+		bits->config |= parse_bits(text, "config");
+		bits->config1 |= parse_bits(text, "config1");
+		bits->config2 |= parse_bits(text, "config2");
 	}
 	free(names);
 	return 0;
 }
 
-/* ---- what is opened */
+/* ---- PMUs and events that may be opened */
 
-/* The first number of a PMU that registers itself; a test counts by those of the kernel itself. */
+/* The first type that a PMU driver gets; a test sets a lower one, to count with the kernel's own PMUs. */
 #ifndef UNC_FIRST_PMU_TYPE
 #define UNC_FIRST_PMU_TYPE PERF_TYPE_MAX
 #endif
 
 static const struct known {
 	char begin[24];
-	unsigned counters; /* 0: it is left to others */
+	unsigned counters; /* 0: the PMU is not used */
 	const char *text;
 } known[] = {
 #define TAKE(begin, counters, title) {begin, counters, title},
@@ -148,7 +148,7 @@ struct perf_event_attr unc_events_attr(uint32_t type, const struct unc_kernel_ev
 
 void unc_events_close(struct unc_machine *machine, const int *fd, size_t n)
 {
-	while (n-- > 0) /* the leader last: what follows one that is gone is no group */
+	while (n-- > 0) /* the leader last: without it the others are no group */
 		machine->events->close(machine, fd[n]);
 }
 
@@ -181,8 +181,8 @@ int unc_events_open(struct unc_machine *machine, const struct unc_kernel_place *
 	return error;
 }
 
-/* The right to count is one of a PMU on a CPU, whatever the event. */
-static uint64_t asked_for(const struct perf_event_attr *attr, int cpu)
+/* Returns the key of a dump's entry: the right to count depends on PMU and CPU, not on the event. */
+static uint64_t right_key(const struct perf_event_attr *attr, int cpu)
 {
 	return (uint64_t)attr->type << 32 | (uint32_t)cpu;
 }
@@ -193,7 +193,7 @@ static int open_event(struct unc_machine *machine, const struct perf_event_attr 
 	int fd = (int)syscall(SYS_perf_event_open, attr, -1, cpu, group_fd, PERF_FLAG_FD_CLOEXEC);
 	int error = errno;
 
-	(void)unc_fs_asked(machine ? machine->fs : NULL, asked_for(attr, cpu), fd < 0 ? error : 0);
+	(void)unc_fs_asked(machine ? machine->fs : NULL, right_key(attr, cpu), fd < 0 ? error : 0);
 	errno = error;
 	return fd;
 }
@@ -217,7 +217,7 @@ static void close_event(struct unc_machine *machine, int fd)
 }
 
 const struct unc_machine_events unc_events_system = {
-	.find = find_pmu,
+	.find = read_pmu,
 	.umask = umask_of,
 	.open = open_event,
 	.enable = enable_event,
@@ -225,13 +225,13 @@ const struct unc_machine_events unc_events_system = {
 	.close = close_event,
 };
 
-/* ---- of a dump: PMUs and rights as they were, and nothing that counts */
+/* ---- from a dump: PMUs and rights as recorded; no event counts */
 
-static int open_again(struct unc_machine *machine, const struct perf_event_attr *attr, int cpu,
-		      int group_fd)
+static int reopen_event(struct unc_machine *machine, const struct perf_event_attr *attr, int cpu,
+			int group_fd)
 {
 	(void)group_fd;
-	errno = unc_fs_asked(machine->fs, asked_for(attr, cpu), 0);
+	errno = unc_fs_asked(machine->fs, right_key(attr, cpu), 0);
 	return errno ? -1 : unc_above_stdio(open("/dev/null", O_RDONLY | O_CLOEXEC));
 }
 
@@ -251,9 +251,9 @@ static long read_nothing(struct unc_machine *machine, int fd, void *buf, size_t 
 }
 
 const struct unc_machine_events unc_events_replayed = {
-	.find = find_pmu,
+	.find = read_pmu,
 	.umask = umask_of,
-	.open = open_again,
+	.open = reopen_event,
 	.enable = enable_nothing,
 	.read = read_nothing,
 	.close = close_event,

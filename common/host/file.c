@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files that are open, and why a call failed. */
+/* Reading and writing open files, and the reasons for failures. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "host/fs.h"
 
-enum { MAX_TRIES = 100 }; /* of a call that is interrupted, or comes short, again and again */
+enum { MAX_TRIES = 100 }; /* of a call that is interrupted or transfers less than all */
 
 int unc_fs_error(int errno_value)
 {
@@ -42,8 +42,8 @@ const char *unc_fs_reason(int errno_value)
 	return errno_value == UNC_FS_IRREGULAR ? "not a regular file" : strerror(errno_value);
 }
 
-/* What a transfer of `size` bytes came to that moved `done`. */
-static int outcome(ssize_t done, size_t size)
+/* Returns the result of a transfer that moved `done` of `size` bytes: 0 or an errno value. */
+static int transfer_result(ssize_t done, size_t size)
 {
 	if (done < 0)
 		return errno;
@@ -58,9 +58,9 @@ int unc_read_at(int fd, void *buf, size_t size, uint64_t offset)
 
 	do {
 		done = pread(fd, buf, size, (off_t)offset);
-		rc = outcome(done, size);
+		rc = transfer_result(done, size);
 	} while (unc_try_again(rc, &tries));
-	return rc == EAGAIN && done > 0 ? ENODATA : rc; /* short for ever: the file ends within */
+	return rc == EAGAIN && done > 0 ? ENODATA : rc; /* always short: the file ends inside */
 }
 
 int unc_write_at(int fd, const void *buf, size_t size, uint64_t offset)
@@ -69,7 +69,7 @@ int unc_write_at(int fd, const void *buf, size_t size, uint64_t offset)
 	int rc;
 
 	do
-		rc = outcome(pwrite(fd, buf, size, (off_t)offset), size);
+		rc = transfer_result(pwrite(fd, buf, size, (off_t)offset), size);
 	while (unc_try_again(rc, &tries));
 	return rc;
 }

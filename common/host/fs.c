@@ -17,7 +17,7 @@
 
 struct unc_fs {
 	char prefix[PATH_MAX / 2]; /* "" for the real root, else without a slash at the end */
-	struct unc_dump *dump;     /* that stands for the root, or is being filled; NULL: neither */
+	struct unc_dump *dump;     /* replaces the root, or is being recorded; NULL: neither */
 	unsigned users;
 };
 
@@ -62,7 +62,7 @@ struct unc_fs *unc_fs_of_dump(struct unc_dump *dump)
 		return NULL;
 	}
 	dump->replays = true;
-	/* Not the real root, which has no prefix. */
+	/* A prefix: only the real root has none. */
 	memcpy(fs->prefix, "/", sizeof("/"));
 	fs->dump = dump;
 	fs->users = 1;
@@ -104,9 +104,9 @@ bool unc_fs_is_real(const struct unc_fs *fs)
 	return !*fs->prefix;
 }
 
-/* With errno, as whatever would be done with the path leaves it. */
-static int path_of(const struct unc_fs *fs, char *buf, size_t size, const char *format,
-		   va_list args)
+/* Sets errno for a path that is too long, as the system call with that path would. */
+static int build_path(const struct unc_fs *fs, char *buf, size_t size, const char *format,
+		      va_list args)
 {
 	const char *prefix = fs ? fs->prefix : "";
 	int head = snprintf(buf, size, "%s%s", prefix, *format == '/' ? "" : "/"), tail = -1;
@@ -119,13 +119,13 @@ static int path_of(const struct unc_fs *fs, char *buf, size_t size, const char *
 	return UNC_ERR_RANGE;
 }
 
-/* In a function that ends in `format, ...`: the path that these say, into an array. */
+/* Builds the path of the last arguments of a function, `format, ...`, in an array. */
 #define PATH_OF(rc, fs, path, size, format)                                                        \
 	do {                                                                                       \
 		va_list args;                                                                      \
                                                                                                    \
 		va_start(args, format);                                                            \
-		rc = path_of(fs, path, size, format, args);                                        \
+		rc = build_path(fs, path, size, format, args);                                     \
 		va_end(args);                                                                      \
 	} while (0)
 
@@ -160,9 +160,9 @@ static int open_regular(const char *path)
 	return UNC_ERR_IO;
 }
 
-/* A descriptor that stands for a device. Nothing is ever written to it, for a process may have a limit
- * of files. */
-static int open_again(const struct unc_dump *dump, const char *name, bool write)
+/* Returns a descriptor that represents a recorded device. Nothing is written to it, because a process may
+ * have a limit of file sizes. */
+static int open_recorded(const struct unc_dump *dump, const char *name, bool write)
 {
 	int fd = unc_dump_held(dump, name, UNC_DUMP_DEVICE, write)
 			 ? unc_above_stdio(memfd_create("libuncore-dump", MFD_CLOEXEC))
@@ -171,8 +171,8 @@ static int open_again(const struct unc_dump *dump, const char *name, bool write)
 	return fd < 0 ? unc_fs_error(errno) : fd;
 }
 
-/* A file of the root, or of the dump that stands for it. */
-static int open_file(const struct unc_fs *fs, const char *path, int flags, bool regular)
+/* Opens a file of the root, or of the dump that replaces it. */
+static int open_in_root(const struct unc_fs *fs, const char *path, int flags, bool regular)
 {
 	const bool write = (flags & O_ACCMODE) != O_RDONLY;
 	struct unc_dump *dump = fs ? fs->dump : NULL;
@@ -182,7 +182,7 @@ static int open_file(const struct unc_fs *fs, const char *path, int flags, bool 
 	if (!dump)
 		return regular ? open_regular(path) : open_path(path, flags);
 	pthread_mutex_lock(&dump->lock);
-	fd = dump->replays ? open_again(dump, name, write)
+	fd = dump->replays ? open_recorded(dump, name, write)
 	     : regular     ? open_regular(path)
 			   : open_path(path, flags);
 	error = errno;
@@ -202,7 +202,7 @@ int unc_fs_descriptor(const struct unc_fs *fs, int flags, const char *format, ..
 	int rc;
 
 	PATH_OF(rc, fs, path, sizeof(path), format);
-	return rc < 0 ? rc : open_file(fs, path, flags, false);
+	return rc < 0 ? rc : open_in_root(fs, path, flags, false);
 }
 
 int unc_fs_regular(const struct unc_fs *fs, const char *format, ...)
@@ -211,10 +211,10 @@ int unc_fs_regular(const struct unc_fs *fs, const char *format, ...)
 	int rc;
 
 	PATH_OF(rc, fs, path, sizeof(path), format);
-	return rc < 0 ? rc : open_file(fs, path, O_RDONLY, true);
+	return rc < 0 ? rc : open_in_root(fs, path, O_RDONLY, true);
 }
 
-static int text_again(const struct unc_fs *fs, const char *path, char *buf, size_t size)
+static int read_recorded(const struct unc_fs *fs, const char *path, char *buf, size_t size)
 {
 	const struct unc_dump_entry *entry =
 		unc_dump_held(fs->dump, path + strlen(fs->prefix), UNC_DUMP_FILE, false);
@@ -241,8 +241,8 @@ int unc_fs_text(const struct unc_fs *fs, char *buf, size_t size, const char *for
 	if (rc < 0)
 		return rc;
 	if (fs && unc_fs_replayed(fs))
-		return text_again(fs, path, buf, size);
-	fd = open_file(fs, path, O_RDONLY, true);
+		return read_recorded(fs, path, buf, size);
+	fd = open_in_root(fs, path, O_RDONLY, true);
 	if (fd < 0)
 		return fd;
 	while ((got = unc_read_more(fd, buf + n, size - 1 - n)) > 0)
@@ -298,8 +298,8 @@ bool unc_fs_exists(const struct unc_fs *fs, const char *format, ...)
 
 /* ---- folders and links */
 
-/* The names go to `names`, each with a zero behind it. */
-static void list_again(const struct unc_dump *dump, const char *folder, FILE *names)
+/* Writes the names to `names`, each with a zero after it. */
+static void list_recorded(const struct unc_dump *dump, const char *folder, FILE *names)
 {
 	const struct unc_dump_entry *entry = unc_dump_find(dump, folder);
 	const char *name, *last = "";
@@ -330,8 +330,8 @@ static void list_folder(const char *path, FILE *names)
 	errno = error;
 }
 
-/* Pointers to texts, in one block with them; *n of them. */
-static char **pointers(const char *texts, size_t size, size_t *n)
+/* Returns *n pointers to the texts, in one block with copies of them. */
+static char **split_names(const char *texts, size_t size, size_t *n)
 {
 	char **list, *text;
 
@@ -362,12 +362,12 @@ char **unc_fs_list(const struct unc_fs *fs, const char *format, ...)
 		return NULL;
 	errno = 0;
 	if (dump && dump->replays)
-		list_again(dump, name, names);
+		list_recorded(dump, name, names);
 	else
 		list_folder(path, names);
 	error = errno ? errno : ferror(names) ? ENOMEM : 0;
 	error = fclose(names) == 0 && text ? error : ENOMEM;
-	list = error ? NULL : pointers(text, size, &n);
+	list = error ? NULL : split_names(text, size, &n);
 	if (dump && !dump->replays && error)
 		unc_dump_failed(dump, name, false, error);
 	else if (dump && !dump->replays && list)
@@ -405,8 +405,8 @@ bool unc_fs_link(const struct unc_fs *fs, char *buf, size_t size, const char *fo
 
 /* ---- devices */
 
-static int transfer(const struct unc_fs *fs, int fd, bool write, void *buf, size_t size,
-		    uint64_t offset)
+static int transfer_in_dump(const struct unc_fs *fs, int fd, bool write, void *buf, size_t size,
+			    uint64_t offset)
 {
 	struct unc_dump *dump = fs->dump;
 	struct unc_dump_entry *device;
@@ -442,13 +442,13 @@ uint64_t unc_fs_size(const struct unc_fs *fs, int fd)
 
 int unc_fs_read_at(const struct unc_fs *fs, int fd, void *buf, size_t size, uint64_t offset)
 {
-	return fs->dump ? transfer(fs, fd, false, buf, size, offset)
+	return fs->dump ? transfer_in_dump(fs, fd, false, buf, size, offset)
 			: unc_read_at(fd, buf, size, offset);
 }
 
 int unc_fs_write_at(const struct unc_fs *fs, int fd, const void *buf, size_t size, uint64_t offset)
 {
-	return fs->dump ? transfer(fs, fd, true, (void *)(uintptr_t)buf, size, offset)
+	return fs->dump ? transfer_in_dump(fs, fd, true, (void *)(uintptr_t)buf, size, offset)
 			: unc_write_at(fd, buf, size, offset);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All file access, under a root, so that the dump of a machine is a test. */
+/* All file access goes through a root, so that a test can use the dump of a machine. */
 #ifndef UNC_FS_H
 #define UNC_FS_H
 
@@ -15,27 +15,26 @@ struct unc_fs;
 
 /* root: NULL or "" means "/"; or a dump (dump.h). */
 int unc_fs_open(const char *root, struct unc_fs **out, struct unc_error *err);
-/* Files in memory, of a dump that is not filled any more and goes with the root. NULL: no memory; the
- * dump is freed. */
+/* Makes a root of a complete dump, in memory, and takes ownership of the dump. NULL: no memory; the dump
+ * is freed then, too. */
 struct unc_fs *unc_fs_of_dump(struct unc_dump *);
-/* One more who uses it, and closes it. */
+/* Adds a user of the root, who closes it too. */
 struct unc_fs *unc_fs_share(struct unc_fs *);
 void unc_fs_close(struct unc_fs *);
-/* Notes from now on what is read, and how it comes out. NULL: no memory. */
+/* Begins to record what is read, and the results. NULL: no memory. */
 struct unc_dump *unc_fs_record(struct unc_fs *);
-/* The dump that stands for the root; NULL: none does. */
+/* Returns the dump that replaces the root; NULL: none. */
 const struct unc_dump *unc_fs_replayed(const struct unc_fs *);
 const char *unc_fs_root(const struct unc_fs *);
-/* True if the root is the real one. */
 bool unc_fs_is_real(const struct unc_fs *);
 
-/* "root/path" of a printf-style path, into buf; of no root it is that of this system, here and in
- * what follows. UNC_ERR_RANGE if too long. */
+/* Writes "root/path" of a printf-style path into buf. NULL as root means this system, here and below.
+ * UNC_ERR_RANGE: the path is too long. */
 int unc_fs_path(const struct unc_fs *, char *buf, size_t size, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 /*
- * The functions that follow leave in errno why they failed; unc_fs_reason() has the words. None of
- * them waits: a FIFO where a file should be is an error.
+ * The functions below set errno if they fail; unc_fs_reason() turns it into words. No function waits:
+ * a FIFO in place of a file is an error.
  */
 enum {
 	UNC_FS_IRREGULAR = 4095
@@ -49,54 +48,54 @@ int unc_fs_text(const struct unc_fs *, char *buf, size_t size, const char *forma
 /* Opens a file (flags as open(2), O_CLOEXEC is added). Returns the descriptor or a negative UNC_ERR_*. */
 int unc_fs_descriptor(const struct unc_fs *, int flags, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Opens a regular file (as those of /proc and /sys are) for reading. As unc_fs_descriptor(). */
+/* Opens a regular file (files of /proc and /sys are) for reading. Returns as unc_fs_descriptor(). */
 int unc_fs_regular(const struct unc_fs *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 bool unc_fs_exists(const struct unc_fs *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* The names in a folder, in no order, up to NULL: free(). NULL, and errno. */
+/* Lists the names in a folder, unordered; NULL ends the list, which the caller frees. NULL, and errno. */
 char **unc_fs_list(const struct unc_fs *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Where a link leads; false: it is none. */
+/* Reads the target of a link; false: the path is no link. */
 bool unc_fs_link(const struct unc_fs *, char *buf, size_t size, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
-/* Never stdin, stdout or stderr, which a program may have closed: what it prints would go to a
- * register. Gives another descriptor for what is open; fd may be negative. */
+/* Moves a descriptor above stdin, stdout and stderr. A program may have closed these; its output would
+ * then go to a register. fd may be negative. */
 int unc_above_stdio(int fd);
-/* Lets this process have as many descriptors as it may; false: it has them already. */
+/* Raises the limit of descriptors to the maximum of this process; false: it cannot be raised. */
 bool unc_fs_raise_limit(void);
 /*
- * Transfers exactly size bytes at an offset, in one piece: what is interrupted, comes short or is
- * put off is done again as a whole, because the place may be a register; but not for ever. 0, or
- * the errno value; ENODATA: the file ends before.
+ * Transfers exactly size bytes at an offset, in one piece. The offset may be a register, so a transfer
+ * that is interrupted, short or refused with EAGAIN is repeated as a whole, a limited number of times.
+ * Returns 0 or an errno value; ENODATA: the file ends before.
  */
 int unc_read_at(int fd, void *buf, size_t size, uint64_t offset);
 int unc_write_at(int fd, const void *buf, size_t size, uint64_t offset);
-/* The same of a file of the root: a device. Where a dump stands for it, what was read there; buf NULL:
- * only whether something was. */
+/* The same for a device of the root. If a dump replaces the root, the value is the recorded one; buf NULL
+ * then only checks that one was recorded. */
 int unc_fs_read_at(const struct unc_fs *, int fd, void *buf, size_t size, uint64_t offset);
 int unc_fs_write_at(const struct unc_fs *, int fd, const void *buf, size_t size, uint64_t offset);
-/* What came of an access to memory that is mapped: 0 or an errno value. */
+/* Records the result of an access to mapped memory: 0 or an errno value. */
 void unc_fs_note(const struct unc_fs *, int fd, bool write, const void *buf, size_t size,
 		 uint64_t offset, int rc);
-/* The same of asking the kernel for something that is no file, by a number; returned is `rc`, or where a
- * dump stands for the root what came of it there: ENODATA where nobody has asked. */
+/* Records the result `rc` of a request to the kernel that is no file, under a number; returns rc. If a dump
+ * replaces the root, returns the recorded result; ENODATA: none was recorded. */
 int unc_fs_asked(const struct unc_fs *, uint64_t number, int rc);
-/* The rest of a file whose size the kernel does not tell, which is closed: *text is to be freed,
- * and has a zero behind its *size bytes. UNC_ERR_UNAVAILABLE: it cannot be read, or is larger than
- * `most`; UNC_ERR_MEMORY. */
+/* Reads the rest of a file of unknown size and closes it. The caller frees *text, which has a zero after
+ * its *size bytes. UNC_ERR_UNAVAILABLE: the file cannot be read, or is larger than `most`;
+ * UNC_ERR_MEMORY. */
 int unc_fs_rest(int fd, const char *path, size_t most, char **text, size_t *size,
 		struct unc_error *err);
-/* A whole file of the root, as unc_fs_rest(); where it cannot be opened errno has the reason, and err nothing. */
+/* Reads a whole file of the root, as unc_fs_rest(). If it cannot be opened, errno has the reason; err is unchanged. */
 int unc_fs_whole(const struct unc_fs *, const char *path, size_t most, char **text, size_t *size,
 		 struct unc_error *err);
-/* How many bytes an open file of the root has; where a dump stands for it, what that says. */
+/* Returns the size of an open file of the root, or the size in the dump that replaces it. */
 uint64_t unc_fs_size(const struct unc_fs *, int fd);
-/* As read(2), where interruptions are no failure. */
+/* Calls read(2), again if it is interrupted. */
 ssize_t unc_read_more(int fd, void *buf, size_t size);
-/* Whether a call that failed so is worth another try; *tries counts them, from 0. */
+/* Whether to repeat a call that failed with this errno; *tries counts, from 0. */
 bool unc_try_again(int errno_value, unsigned *tries);
-/* UNC_ERR_* for an errno value. */
+/* Returns the UNC_ERR_* of an errno value. */
 int unc_fs_error(int errno_value);
 
 #endif

@@ -21,7 +21,7 @@ static bool link_is(int folder, const char *name, const char *target)
 	return n == (ssize_t)strlen(target) && memcmp(to, target, (size_t)n) == 0;
 }
 
-/* Whether one of the descriptors of a process is an event; *seen: they could be listed. */
+/* Whether a descriptor of a process is an event. *seen: the descriptors could be listed. */
 static bool has_event(const struct unc_fs *fs, const char *pid, bool *seen)
 {
 	const struct dirent *entry;
@@ -31,7 +31,7 @@ static bool has_event(const struct unc_fs *fs, const char *pid, bool *seen)
 
 	if (unc_fs_path(fs, path, sizeof(path), "/proc/%s/fd", pid) == 0)
 		dir = opendir(path);
-	/* One that has just ended has none. */
+	/* A process that has just ended has no descriptors. */
 	*seen = dir || errno == ENOENT || errno == ESRCH;
 	while (dir && !has && (entry = readdir(dir)))
 		has = link_is(dirfd(dir), entry->d_name, "anon_inode:[perf_event]");
@@ -40,7 +40,7 @@ static bool has_event(const struct unc_fs *fs, const char *pid, bool *seen)
 	return has;
 }
 
-static void add(const struct unc_fs *fs, const char *pid, struct unc_perf_users *out)
+static void add_user(const struct unc_fs *fs, const char *pid, struct unc_perf_users *out)
 {
 	char command[64] = "";
 
@@ -68,16 +68,16 @@ void unc_perf_users_find(const struct unc_fs *fs, struct unc_perf_users *out)
 			continue;
 		first |= strcmp(entry->d_name, "1") == 0;
 		if (has_event(fs, entry->d_name, &seen))
-			add(fs, entry->d_name, out);
+			add_user(fs, entry->d_name, out);
 		out->all &= seen;
 	}
-	/* A /proc that hides the processes of others (hidepid) hides this one first. */
+	/* If /proc hides the processes of other users (hidepid), process 1 is hidden too. */
 	out->all &= first;
 	if (dir)
 		closedir(dir);
 }
 
-/* The driver has a timer for each unit that it counts on. -1: timers cannot be seen. */
+/* Whether the driver has a timer, as it has for each unit that it counts on. -1: timers cannot be read. */
 static int has_timer(const struct unc_fs *fs)
 {
 	char path[PATH_MAX], line[256];
@@ -125,8 +125,8 @@ int unc_perf_level(const struct unc_fs *fs, int *level)
 	return 0;
 }
 
-/* Linux itself asks for CAP_PERFMON above 0 and knows no level above 2; Debian's and Android's 3,
- * and Ubuntu's 4, close the call to all but CAP_SYS_ADMIN. */
+/* Linux itself requires CAP_PERFMON above 0 and has no level above 2. Level 3 of Debian and Android,
+ * and level 4 of Ubuntu, allow the call to CAP_SYS_ADMIN only. */
 enum unc_perf_right unc_perf_right(int level)
 {
 	return level >= 3 ? UNC_PERF_ADMIN : level > 0 ? UNC_PERF_PERFMON : UNC_PERF_EVERYBODY;

@@ -16,7 +16,7 @@ struct stat_fields {
 	uint64_t start;
 };
 
-/* Of /proc, not below a root: processes are those of this system, whatever machine is shown. */
+/* Reads the real /proc, not that of a root: processes run on this system, even if another machine is shown. */
 static bool read_proc(char *buf, size_t size, int64_t pid, const char *file)
 {
 	return unc_fs_text(NULL, buf, size, "/proc/%lld/%s", (long long)pid, file) == 0;

@@ -15,7 +15,7 @@
 
 #include "host/dump.h"
 
-enum { MOST_BYTES = 1 << 20 }; /* of a file that a person wrote */
+enum { MOST_BYTES = 1 << 20 }; /* of a file written by hand */
 
 bool unc_raised(void)
 {
@@ -53,7 +53,7 @@ int unc_trust_owner(int fd, const char *path, struct unc_error *err)
 
 int unc_trust_read(const char *path, int flags, bool roots, char **text, struct unc_error *err)
 {
-	/* A FIFO would hang us. */
+	/* O_NONBLOCK: a FIFO must not block. */
 	int fd = open(path, flags | O_RDONLY | O_NONBLOCK | O_CLOEXEC), rc = 0;
 	bool missing = errno == ENOENT || errno == ENOTDIR;
 	struct stat st;

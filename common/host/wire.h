@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the broker of a node (broker/uncored.c) and those who ask it (access/broker.c) say to each
- * other, over a socket of type SOCK_SEQPACKET: a message is a request or an answer, in the byte
- * order of the machine. Who asks is who the kernel says (SO_PEERCRED). What was asked for over a connection is
- * kept, and shared with other processes of the user, until it is given back as often, or the connection ends.
+ * The protocol between the broker of a node (broker/uncored.c) and its clients (access/broker.c), over a
+ * socket of type SOCK_SEQPACKET. A message is a request or an answer, in the byte order of the machine. The
+ * kernel tells who the client is (SO_PEERCRED). Events that a connection opened are kept, and shared with other
+ * processes of the user, until they are closed as often as opened, or the connection ends.
  *
- * All versions begin a message with struct unc_wire_head, and an answer goes on with `code` and
- * `text`: so each can say that it does not understand the other.
+ * In every version a message begins with struct unc_wire_head, and an answer continues with `code` and
+ * `text`: so each side can report a version that it does not understand.
  */
 #ifndef UNC_WIRE_H
 #define UNC_WIRE_H
@@ -18,62 +18,62 @@
 enum {
 	UNC_WIRE_MAGIC = 0x42434e55, /* "UNCB" */
 	UNC_WIRE_VERSION = 2,
-	UNC_WIRE_FDS = 253,   /* descriptors of an answer: the kernel passes no more at once */
+	UNC_WIRE_FDS = 253,   /* descriptors of an answer: the limit of the kernel */
 	UNC_WIRE_SETS = 8,    /* of a request */
 	UNC_WIRE_EVENTS = 64, /* of a set */
 	UNC_WIRE_PMU = 48,
 	UNC_WIRE_TEXT = 512,
 	UNC_WIRE_ROWS = 16,
-	UNC_WIRE_NOBODY = 65534 /* the user id of those that a user namespace does not map */
+	UNC_WIRE_NOBODY = 65534 /* the user id of users that a user namespace does not map */
 };
 
 enum unc_wire_kind {
 	UNC_WIRE_OPEN = 1, /* n sets: all descriptors, set after set, the leader of each first */
-	UNC_WIRE_ASK, /* what this user may count, in `text`; n 1: whether any of this PMU, of no events */
-	UNC_WIRE_LIST, /* n: the first row: who has what, up to UNC_WIRE_ROWS rows */
-	UNC_WIRE_CLOSE /* n sets that were had over this connection are given back */
+	UNC_WIRE_ASK, /* what this user may count, in `text`; n 1: about the PMU of one set without events */
+	UNC_WIRE_LIST, /* open events, up to UNC_WIRE_ROWS rows; n: the first row */
+	UNC_WIRE_CLOSE /* n sets that this connection opened */
 };
 
 struct unc_wire_head {
 	uint32_t magic;
 	uint16_t version;
 	uint16_t kind; /* enum unc_wire_kind; an answer repeats it */
-	uint32_t n;    /* of an answer: descriptors, or rows */
+	uint32_t n;    /* in an answer: descriptors, or rows */
 	uint32_t rest; /* 0 */
 };
 
-/* Events that are to count together on one PMU. */
+/* Events that count together on one PMU. */
 struct unc_wire_set {
-	char pmu[UNC_WIRE_PMU]; /* its name in sysfs, which ends with a zero */
-	uint32_t cpu;           /* one of its cpumask */
+	char pmu[UNC_WIRE_PMU]; /* its name in sysfs, zero-terminated */
+	uint32_t cpu;           /* a CPU of its cpumask */
 	uint32_t n;
-	uint32_t dead; /* 1: the one that was had over this connection does not count any more */
+	uint32_t dead; /* 1: this set was opened over this connection and no longer counts */
 	uint32_t rest; /* 0 */
-	struct unc_kernel_event event[UNC_WIRE_EVENTS]; /* n of them; zeros behind */
+	struct unc_kernel_event event[UNC_WIRE_EVENTS]; /* n events; the rest is 0 */
 };
 
-struct unc_wire_request { /* ends behind set n */
+struct unc_wire_request { /* ends after set n */
 	struct unc_wire_head head;
 	struct unc_wire_set set[UNC_WIRE_SETS];
 };
 
-/* Events that somebody has. */
+/* An open event. */
 struct unc_wire_row {
 	char pmu[UNC_WIRE_PMU];
 	struct unc_kernel_event event;
 	uint32_t uid;
 	uint32_t cpu;
-	int64_t pid;    /* who asked first */
-	uint32_t users; /* connections that have it */
+	int64_t pid;    /* the process that asked first */
+	uint32_t users; /* connections that use it */
 	uint32_t age;   /* seconds since it was opened */
 };
 
-struct unc_wire_answer { /* ends behind row n */
+struct unc_wire_answer { /* ends after row n */
 	struct unc_wire_head head;
 	int32_t code;  /* 0, or UNC_ERR_* with its sentence in text */
-	uint32_t next; /* UNC_WIRE_LIST: the first row that is not told yet; 0: all were */
+	uint32_t next; /* UNC_WIRE_LIST: the next row to ask for; 0: no more */
 	char text[UNC_WIRE_TEXT];
-	int64_t since; /* when the broker began, seconds since 1970: of what is older it knows nothing */
+	int64_t since; /* start of the broker, seconds since 1970: it knows no older events */
 	struct unc_wire_row row[UNC_WIRE_ROWS];
 };
 
