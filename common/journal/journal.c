@@ -27,22 +27,22 @@ enum {
 	ENTRY = sizeof(struct unc_journal_entry)
 };
 
-/* The start of each file; a user's has its first 64 bytes alone. */
+/* The start of each file; the file of a user has only the first 64 bytes. */
 struct head {
 	uint64_t magic;
 	char boot[40];
-	uint64_t n, pad; /* entries from n on are free; of `lock`: how often it was taken */
-	int32_t pid;     /* by whom */
+	uint64_t n, pad; /* entries from n on are free; in `lock`: how often it was locked */
+	int32_t pid;     /* the process that locked it last */
 	char command[UNC_COMMAND_MAX];
 	uint32_t n_users, user[USERS];
 };
 _Static_assert(ENTRY == 64 && offsetof(struct head, pid) == ENTRY, "no write crosses a page");
 
-struct book { /* of a user */
+struct book { /* the journal of a user */
 	int file, locks;
 	uint32_t user;
 	uint16_t n;
-	struct unc_journal_entry *entry; /* MOST, of which those that are used take memory */
+	struct unc_journal_entry *entry; /* MOST entries; unused pages take no memory */
 };
 
 struct unc_journal {
@@ -50,18 +50,18 @@ struct unc_journal {
 	char dir[200], boot[40];
 	struct unc_process self;
 	struct unc_error reason;
-	struct book book[USERS]; /* the first is of this user */
+	struct book book[USERS]; /* the first belongs to this user */
 	struct unc_journal_entry *spare;
-	unsigned n_books, in_use;             /* entries that sessions of ours count by, */
-	uint16_t uses[MOST];                  /* so many of each */
+	unsigned n_books, in_use;             /* entries used by sessions of this process */
+	uint16_t uses[MOST];                  /* sessions of this process that use an entry */
 	uint8_t state[MOST];                  /* LOCKED, CHANGED */
-	uint16_t from, to;                    /* what the files do not tell yet */
+	uint16_t from, to;                    /* entries that the files lack so far */
 	uint16_t next[MOST], bucket[BUCKETS]; /* number + 1 */
-	struct unc_journal *link;             /* of `all` */
+	struct unc_journal *link;             /* next of `all` */
 	struct unc_journal_entry entry[2][MOST];
 };
 
-/* ---- a forked child has none of the files */
+/* ---- a forked child closes all files */
 
 static struct unc_journal *all;
 static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -85,8 +85,8 @@ static void close_descriptors(struct unc_journal *j)
 
 static void index_entries(struct unc_journal *j);
 
-/* Entries of others are not known any more: they must not be taken for what is left. */
-static void forget_others(struct unc_journal *j)
+/* Deletes entries of other processes: once unknown, they must not be taken for those of a killed one. */
+static void forget_unused(struct unc_journal *j)
 {
 	for (uint16_t i = 0; i < j->book->n; i++)
 		if (!j->uses[i])
@@ -94,41 +94,41 @@ static void forget_others(struct unc_journal *j)
 	index_entries(j);
 }
 
-/* In memory from now on. all_lock is held: a child that is forked meanwhile has it as it is. */
+/* Keeps the journal in memory from now on. The caller holds all_lock, so that no fork sees it half closed. */
 static void close_files(struct unc_journal *j)
 {
 	close_descriptors(j);
 	while (j->n_books > 1)
 		free(j->book[--j->n_books].entry);
-	forget_others(j);
+	forget_unused(j);
 }
 
-static void before_fork(void)
+static void lock_all(void)
 {
 	pthread_mutex_lock(&all_lock);
 }
 
-static void after_fork(void)
+static void unlock_all(void)
 {
 	pthread_mutex_unlock(&all_lock);
 }
 
-static void in_child(void)
+static void close_in_child(void)
 {
 	for (; all; all = all->link)
 		close_descriptors(all);
 	pthread_mutex_unlock(&all_lock);
 }
 
-static void at_fork(void)
+static void register_fork_handlers(void)
 {
-	pthread_atfork(before_fork, after_fork, in_child);
+	pthread_atfork(lock_all, unlock_all, close_in_child);
 }
 
 struct unc_journal *unc_journal_new(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	/* Pages that are never used take no memory. */
+	/* Unused pages take no memory. */
 	struct unc_journal *j = mmap(NULL, sizeof(*j), PROT_READ | PROT_WRITE,
 				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
@@ -139,7 +139,7 @@ struct unc_journal *unc_journal_new(void)
 	j->folder = j->node = j->book[0].file = j->book[0].locks = -1;
 	j->n_books = 1;
 	unc_process_self(&j->self);
-	pthread_once(&once, at_fork);
+	pthread_once(&once, register_fork_handlers);
 	pthread_mutex_lock(&all_lock);
 	j->link = all;
 	all = j;
@@ -171,9 +171,9 @@ const char *unc_journal_reason(const struct unc_journal *j)
 
 /* ---- files */
 
-/* A failure about the file of a user, or (NULL) of the node. why NULL: as errno says. */
-static int fail(const struct unc_journal *j, const struct book *b, int code, const char *why,
-		struct unc_error *err)
+/* Reports a failure of the file of a user, or (b NULL) of the node. why NULL: errno has the reason. */
+static int fail_file(const struct unc_journal *j, const struct book *b, int code, const char *why,
+		     struct unc_error *err)
 {
 	char name[32] = "lock";
 
@@ -194,9 +194,9 @@ static int open_at(int folder, const char *name, int flags)
 	return unc_above_stdio(fd);
 }
 
-/* mode 0: it is not made. Members of the folder's group share the file of the node. */
-static int open_file(struct unc_journal *j, const struct book *b, const char *rest, mode_t mode,
-		     int *fd, struct unc_error *err)
+/* Opens a file; mode 0: it is not created. Members of the folder's group share the file of the node. */
+static int open_journal_file(struct unc_journal *j, const struct book *b, const char *rest,
+			     mode_t mode, int *fd, struct unc_error *err)
 {
 	int flags = mode ? O_RDWR : O_RDONLY;
 	char name[32] = "lock";
@@ -207,31 +207,32 @@ static int open_file(struct unc_journal *j, const struct book *b, const char *re
 	*fd = open_at(j->folder, name, flags);
 	if (*fd < 0 && errno == ENOENT && mode) {
 		*fd = open_at(j->folder, name, flags | O_CREAT | O_EXCL);
-		if (*fd < 0 && errno == EEXIST) /* somebody was faster */
+		if (*fd < 0 && errno == EEXIST) /* another process was faster */
 			*fd = open_at(j->folder, name, flags);
 		else if (*fd >= 0 && fstat(j->folder, &of) == 0 &&
 			 fchown(*fd, (uid_t)-1, of.st_gid) == 0)
 			(void)fchmod(*fd, mode);
 	}
 	if (*fd < 0 || fstat(*fd, &st) < 0)
-		return fail(j, b, UNC_ERR_DENIED,
-			    errno == ELOOP ? "a link is not followed: remove it" : NULL, err);
+		return fail_file(j, b, UNC_ERR_DENIED,
+				 errno == ELOOP ? "a link is not followed: remove it" : NULL, err);
 	if (S_ISREG(st.st_mode) && st.st_nlink < 2 &&
 	    (!b || (st.st_uid == b->user && !(st.st_mode & (S_IWGRP | S_IWOTH)))))
 		return 0;
 	close_fd(fd);
-	return fail(j, b, UNC_ERR_DENIED,
-		    "not a file with one name that nobody but its user may write: remove it", err);
+	return fail_file(j, b, UNC_ERR_DENIED,
+			 "not a file with one name that nobody but its user may write: remove it",
+			 err);
 }
 
-static uint64_t at_of(unsigned number)
+static uint64_t entry_offset(unsigned number)
 {
 	return (uint64_t)(number + 1) * ENTRY;
 }
 
-/* Within the process's limit of file sizes, which would end it. */
-static int put(const struct unc_journal *j, const struct book *b, const void *from, size_t size,
-	       uint64_t at, struct unc_error *err)
+/* Writes to a file, but not past the process's limit of file sizes, which would kill the process. */
+static int write_at(const struct unc_journal *j, const struct book *b, const void *from,
+		    size_t size, uint64_t at, struct unc_error *err)
 {
 	struct rlimit most;
 
@@ -240,28 +241,28 @@ static int put(const struct unc_journal *j, const struct book *b, const void *fr
 	errno = getrlimit(RLIMIT_FSIZE, &most) == 0 && at + size > most.rlim_cur
 			? EFBIG
 			: unc_write_at(b ? b->file : j->node, from, size, at);
-	return errno ? fail(j, b, 0, NULL, err) : 0;
+	return errno ? fail_file(j, b, 0, NULL, err) : 0;
 }
 
 static const char broken[] =
 	"of another version of the library, or broken: remove it when nobody measures";
 
-/* A file that is empty, or of an earlier boot, is as good as new: n is 0 then. */
+/* Reads the head of a file. A file that is empty, or of an earlier boot, counts as new: n is 0. */
 static int read_head(const struct unc_journal *j, const struct book *b, struct head *h, size_t size,
 		     struct unc_error *err)
 {
 	errno = unc_read_at(b ? b->file : j->node, h, size, 0);
 	if (errno && errno != ENODATA)
-		return fail(j, b, 0, NULL, err);
+		return fail_file(j, b, 0, NULL, err);
 	if (!errno && (h->magic != MAGIC || h->n_users > USERS))
-		return fail(j, b, UNC_ERR_INVALID, broken, err);
+		return fail_file(j, b, UNC_ERR_INVALID, broken, err);
 	if (errno || strncmp(h->boot, j->boot, sizeof(h->boot)) != 0)
 		*h = (struct head){.magic = MAGIC};
 	memcpy(h->boot, j->boot, sizeof(h->boot));
 	return 0;
 }
 
-/* Reads the entries of a user into `to`, *n of them. */
+/* Reads the *n entries of a user into `to`. */
 static int read_book(const struct unc_journal *j, const struct book *b,
 		     struct unc_journal_entry *to, uint16_t *n, struct unc_error *err)
 {
@@ -272,15 +273,15 @@ static int read_book(const struct unc_journal *j, const struct book *b,
 	if (rc < 0)
 		return rc;
 	if (h.n > MOST || fstat(b->file, &st) < 0 ||
-	    (h.n && st.st_size < (off_t)at_of((unsigned)h.n)))
-		return fail(j, b, UNC_ERR_INVALID, broken, err);
-	if (h.n && (errno = unc_read_at(b->file, to, h.n * ENTRY, at_of(0))))
-		return fail(j, b, 0, NULL, err);
+	    (h.n && st.st_size < (off_t)entry_offset((unsigned)h.n)))
+		return fail_file(j, b, UNC_ERR_INVALID, broken, err);
+	if (h.n && (errno = unc_read_at(b->file, to, h.n * ENTRY, entry_offset(0))))
+		return fail_file(j, b, 0, NULL, err);
 	*n = (uint16_t)h.n;
 	return 0;
 }
 
-/* ---- locks of the open file */
+/* ---- locks of the open file description */
 
 static int set_lock(int fd, uint64_t first, uint64_t n, short type)
 {
@@ -291,7 +292,7 @@ static int set_lock(int fd, uint64_t first, uint64_t n, short type)
 	return errno == EACCES ? EAGAIN : errno;
 }
 
-/* Whether others have one of n entries; where that cannot be told they have. */
+/* Whether another process has locked one of n entries; true if that cannot be read. */
 static bool others_have(const struct book *b, uint32_t first, uint32_t n)
 {
 	struct flock l = {.l_type = F_WRLCK, .l_start = first, .l_len = n};
@@ -320,7 +321,7 @@ static void index_entries(struct unc_journal *j)
 		}
 }
 
-static bool is_of(const struct unc_journal_entry *e, const struct unc_journal_key *key)
+static bool has_key(const struct unc_journal_entry *e, const struct unc_journal_key *key)
 {
 	return e->space && e->key.address == key->address && e->key.package == key->package &&
 	       e->key.space == key->space;
@@ -340,7 +341,7 @@ uint16_t unc_journal_find(struct unc_journal *j, const struct unc_journal_key *k
 {
 	uint16_t i = last == UNC_JOURNAL_NONE ? *bucket_of(j, key) : j->next[last];
 
-	while (i && !is_of(&j->book->entry[i - 1], key))
+	while (i && !has_key(&j->book->entry[i - 1], key))
 		i = j->next[i - 1];
 	return i ? i - 1 : UNC_JOURNAL_NONE;
 }
@@ -355,11 +356,11 @@ const struct unc_journal_entry *unc_journal_taken(const struct unc_journal *j,
 		for (uint16_t i = 0; i < b->n; i++) {
 			const struct unc_journal_entry *e = &b->entry[i];
 
-			if (!is_of(e, key) || (mask && !(e->mask & mask)))
+			if (!has_key(e, key) || (mask && !(e->mask & mask)))
 				continue;
 			found = e;
 			*user = b->user;
-			/* Root can look at the locks of all; others take it for held. */
+			/* Only root can read the locks of other users; otherwise the entry counts as held. */
 			*held = b->locks < 0 || others_have(b, i, 1);
 			if (*held)
 				return e;
@@ -367,14 +368,14 @@ const struct unc_journal_entry *unc_journal_taken(const struct unc_journal *j,
 	return found;
 }
 
-/* ---- who counts by them */
+/* ---- the sessions that use entries */
 
 bool unc_journal_held(const struct unc_journal *j, uint16_t i)
 {
 	return j->uses[i] || others_have(j->book, i, 1);
 }
 
-static void change(struct unc_journal *j, uint16_t i, uint8_t what)
+static void mark_changed(struct unc_journal *j, uint16_t i, uint8_t what)
 {
 	if (j->from >= j->to)
 		j->from = j->to = i;
@@ -385,20 +386,20 @@ static void change(struct unc_journal *j, uint16_t i, uint8_t what)
 
 void unc_journal_put(struct unc_journal *j, uint16_t i)
 {
-	change(j, i, CHANGED);
+	mark_changed(j, i, CHANGED);
 }
 
 void unc_journal_join(struct unc_journal *j, uint16_t i)
 {
 	j->in_use += !j->uses[i]++;
-	change(j, i, 0);
+	mark_changed(j, i, 0);
 }
 
 void unc_journal_drop(struct unc_journal *j, uint16_t i)
 {
 	if (j->uses[i] && !--j->uses[i])
 		j->in_use--;
-	change(j, i, 0);
+	mark_changed(j, i, 0);
 }
 
 bool unc_journal_last(const struct unc_journal *j, uint16_t i)
@@ -418,7 +419,7 @@ void unc_journal_clear(struct unc_journal *j, uint16_t i)
 	unc_journal_drop(j, i);
 }
 
-/* Locks tell of places that are in use, too: the file may have been broken. */
+/* A free entry has no lock either: a broken file may have lost entries that are in use. */
 uint16_t unc_journal_add(struct unc_journal *j, const struct unc_journal_entry *entry)
 {
 	struct book *b = j->book;
@@ -440,7 +441,7 @@ uint16_t unc_journal_add(struct unc_journal *j, const struct unc_journal_entry *
 	return i;
 }
 
-/* Locks what is used and was not, or the other way round; side by side at once. */
+/* Locks entries that became used, or unlocks those that became unused; adjacent ones by one call. */
 static int set_locks(struct unc_journal *j, bool locked)
 {
 	uint16_t first = j->from;
@@ -459,7 +460,8 @@ static int set_locks(struct unc_journal *j, bool locked)
 	return error;
 }
 
-/* Entries come before the head that says that they are some, and after their locks; locks go last. */
+/* Writes in a crash-safe order: locks are taken, then entries written, then the head that counts them;
+ * locks of unused entries go last. */
 static int write_all(struct unc_journal *j, struct unc_error *err)
 {
 	struct head h = {.magic = MAGIC, .n = j->book->n};
@@ -468,19 +470,19 @@ static int write_all(struct unc_journal *j, struct unc_error *err)
 
 	memcpy(h.boot, j->boot, sizeof(h.boot));
 	if ((errno = set_locks(j, true)))
-		return fail(j, j->book, 0, NULL, err);
+		return fail_file(j, j->book, 0, NULL, err);
 	for (uint16_t i = j->from; i <= j->to && rc == 0; i++) {
 		if (i < j->to && j->state[i] & CHANGED) {
 			h.n = i >= h.n ? i + 1u : h.n;
 			continue;
 		}
 		if (i > first)
-			rc = put(j, j->book, &j->book->entry[first], (size_t)(i - first) * ENTRY,
-				 at_of(first), err);
+			rc = write_at(j, j->book, &j->book->entry[first],
+				      (size_t)(i - first) * ENTRY, entry_offset(first), err);
 		first = i + 1;
 	}
 	if (rc == 0 && h.n > j->book->n)
-		rc = put(j, j->book, &h, ENTRY, 0, err);
+		rc = write_at(j, j->book, &h, ENTRY, 0, err);
 	(void)set_locks(j, false);
 	return rc;
 }
@@ -499,7 +501,7 @@ int unc_journal_write(struct unc_journal *j, struct unc_error *err)
 	j->from = j->to = 0;
 	if (known)
 		return unc_fail(err, rc, "%s", why.text);
-	if (rc < 0) { /* nobody of this process was in it: from now on it is in memory */
+	if (rc < 0) { /* no session of this process is in the file: the journal moves to memory */
 		j->reason = why;
 		pthread_mutex_lock(&all_lock);
 		close_files(j);
@@ -510,7 +512,7 @@ int unc_journal_write(struct unc_journal *j, struct unc_error *err)
 
 /* ---- opening */
 
-static bool is_gone(int fd)
+static bool is_removed(int fd)
 {
 	struct stat st;
 
@@ -540,8 +542,8 @@ int unc_journal_open(struct unc_journal *j, const char *dir, bool make)
 	struct book *own = j->book;
 	int rc;
 
-	if (j->in_use ||
-	    (j->folder >= 0 && !is_gone(j->node) && !is_gone(own->file) && !is_gone(own->locks)))
+	if (j->in_use || (j->folder >= 0 && !is_removed(j->node) && !is_removed(own->file) &&
+			  !is_removed(own->locks)))
 		return 0;
 	pthread_mutex_lock(&all_lock);
 	close_files(j);
@@ -552,9 +554,9 @@ int unc_journal_open(struct unc_journal *j, const char *dir, bool make)
 	if (unc_fs_text(NULL, j->boot, sizeof(j->boot), "/proc/sys/kernel/random/boot_id") < 0)
 		j->boot[0] = '\0';
 	if ((rc = open_folder(j, make)) < 0 ||
-	    (rc = open_file(j, NULL, "", 0660, &j->node, &j->reason)) < 0 ||
-	    (rc = open_file(j, own, "", 0644, &own->file, &j->reason)) < 0 ||
-	    (rc = open_file(j, own, ".locks", 0600, &own->locks, &j->reason)) < 0)
+	    (rc = open_journal_file(j, NULL, "", 0660, &j->node, &j->reason)) < 0 ||
+	    (rc = open_journal_file(j, own, "", 0644, &own->file, &j->reason)) < 0 ||
+	    (rc = open_journal_file(j, own, ".locks", 0600, &own->locks, &j->reason)) < 0)
 		close_files(j);
 	pthread_mutex_unlock(&all_lock);
 	return rc;
@@ -562,8 +564,8 @@ int unc_journal_open(struct unc_journal *j, const char *dir, bool make)
 
 /* ---- a turn */
 
-/* Of this process, not of the machine that it measures, which may be simulated. */
-static long long now_ns(void)
+/* Returns the time of this process; the measured machine may be simulated, with another time. */
+static long long clock_ns(void)
 {
 	struct timespec t;
 
@@ -571,12 +573,12 @@ static long long now_ns(void)
 	return t.tv_sec * 1000000000ll + t.tv_nsec;
 }
 
-/* On a busy machine a turn may last many seconds; who is stopped is not waited for as long. */
-static int await(const struct unc_journal *j, unsigned patience, struct unc_error *err)
+/* Waits for the lock of the node. On a busy machine a turn may last many seconds; a stopped owner gets less. */
+static int await_lock(const struct unc_journal *j, unsigned patience, struct unc_error *err)
 {
 	struct timespec pause = {.tv_nsec = 50000};
 	struct head h = {.n = UINT64_MAX};
-	long long begun = now_ns(), since = begun;
+	long long begun = clock_ns(), since = begun;
 	uint64_t turn = 0;
 	bool stopped = false;
 
@@ -585,11 +587,11 @@ static int await(const struct unc_journal *j, unsigned patience, struct unc_erro
 			return unc_fail(err, UNC_ERR_BUSY, "the journal is locked");
 		if (unc_read_at(j->node, &h, sizeof(h), 0) == 0 && h.n != turn) {
 			turn = h.n;
-			since = now_ns();
+			since = clock_ns();
 		}
-		/* Nor may whoever can write that file keep it so for ever. */
-		if (now_ns() - since > (stopped ? patience : HANGS) * 1000000000ll ||
-		    now_ns() - begun > 2 * HANGS * 1000000000ll) {
+		/* The second limit: a process that can write the file could change h.n for ever. */
+		if (clock_ns() - since > (stopped ? patience : HANGS) * 1000000000ll ||
+		    clock_ns() - begun > 2 * HANGS * 1000000000ll) {
 			unc_process_clean(h.command);
 			return unc_fail(
 				err, UNC_ERR_BUSY,
@@ -597,16 +599,16 @@ static int await(const struct unc_journal *j, unsigned patience, struct unc_erro
 				j->dir, (int)h.pid, h.command,
 				stopped ? "is stopped" : "has had it for more than a minute");
 		}
-		stopped = now_ns() - since > 500000000 && unc_process_stopped(h.pid);
+		stopped = clock_ns() - since > 500000000 && unc_process_stopped(h.pid);
 		ppoll(NULL, 0, &pause, NULL);
 		pause.tv_nsec = pause.tv_nsec < 1000000 ? pause.tv_nsec * 2 : 2000000;
 	}
-	return errno ? fail(j, NULL, 0, NULL, err) : 0;
+	return errno ? fail_file(j, NULL, 0, NULL, err) : 0;
 }
 
-/* A user who has come since. What of his is not there, is not ours to read, or is not as it should be, is
- * not believed. */
-static int learn_user(struct unc_journal *j, uint32_t user, struct unc_error *err)
+/* Adds a user that is new in the file of the node. A file that is missing, unreadable or writable by others
+ * is ignored. */
+static int add_user(struct unc_journal *j, uint32_t user, struct unc_error *err)
 {
 	struct book b = {.file = -1, .locks = -1, .user = user};
 	int rc;
@@ -615,8 +617,8 @@ static int learn_user(struct unc_journal *j, uint32_t user, struct unc_error *er
 		if (j->book[i].user == user)
 			return 0;
 	if (j->n_books == USERS)
-		return fail(j, &b, UNC_ERR_BUSY, "there are too many users", err);
-	rc = open_file(j, &b, "", 0, &b.file, err);
+		return fail_file(j, &b, UNC_ERR_BUSY, "there are too many users", err);
+	rc = open_journal_file(j, &b, "", 0, &b.file, err);
 	if (rc < 0)
 		return rc == UNC_ERR_NOT_FOUND || rc == UNC_ERR_PERMISSION || rc == UNC_ERR_DENIED
 			       ? 0
@@ -625,7 +627,7 @@ static int learn_user(struct unc_journal *j, uint32_t user, struct unc_error *er
 		close_fd(&b.file);
 		return unc_no_memory(err);
 	}
-	(void)open_file(j, &b, ".locks", 0, &b.locks, NULL);
+	(void)open_journal_file(j, &b, ".locks", 0, &b.locks, NULL);
 	j->book[j->n_books++] = b;
 	return 0;
 }
@@ -639,17 +641,17 @@ static int read_others(struct unc_journal *j, struct unc_error *err)
 		int rc = read_book(j, b, b->entry, &b->n, failed ? NULL : err);
 
 		if (rc == UNC_ERR_INVALID)
-			b->n = 0; /* nor what is broken */
+			b->n = 0; /* a broken file is ignored */
 		else if (rc < 0)
 			failed = rc;
 	}
 	return failed;
 }
 
-static void drop_gone(struct unc_journal *j)
+static void drop_removed(struct unc_journal *j)
 {
 	for (unsigned i = j->n_books; --i > 0;)
-		if (is_gone(j->book[i].file)) {
+		if (is_removed(j->book[i].file)) {
 			close_fd(&j->book[i].file);
 			close_fd(&j->book[i].locks);
 			free(j->book[i].entry);
@@ -657,9 +659,9 @@ static void drop_gone(struct unc_journal *j)
 		}
 }
 
-/* The file of the node tells waiting processes who has the lock, and new ones which users have entries. It
- * can be lost without harm: each process adds its user. */
-static int take_turn(struct unc_journal *j, struct unc_error *err)
+/* Updates the file of the node, and reads the entries of other users. The file names the owner of the lock
+ * for waiting processes, and all users with entries. Its loss does no harm: each process adds its user. */
+static int enter_turn(struct unc_journal *j, struct unc_error *err)
 {
 	struct head h = {0};
 	int rc = read_head(j, NULL, &h, sizeof(h), err);
@@ -679,15 +681,15 @@ static int take_turn(struct unc_journal *j, struct unc_error *err)
 		i = h.n_users = 0;
 	h.user[i] = j->book->user;
 	h.n_users += i == h.n_users;
-	rc = put(j, NULL, &h, sizeof(h), 0, err);
-	drop_gone(j);
+	rc = write_at(j, NULL, &h, sizeof(h), 0, err);
+	drop_removed(j);
 	for (i = 0; i < h.n_users && rc == 0; i++)
-		rc = learn_user(j, h.user[i], err);
+		rc = add_user(j, h.user[i], err);
 	return rc < 0 ? rc : read_others(j, err);
 }
 
-/* Entries by which our sessions count stay, whatever has become of the file. A broken file that nobody
- * uses is made anew. */
+/* Reads the entries of this user. Entries used by sessions of this process stay, even if the file lost them.
+ * A broken file that no session uses is emptied. */
 static int read_own(struct unc_journal *j, struct unc_error *err)
 {
 	struct book *b = j->book;
@@ -703,15 +705,16 @@ static int read_own(struct unc_journal *j, struct unc_error *err)
 	for (uint16_t i = 0; i < n || i < b->n; i++) {
 		if (i >= n)
 			memset(&j->spare[i], 0, ENTRY);
-		if (j->uses[i] && !is_of(&j->spare[i], &was[i].key))
+		if (j->uses[i] && !has_key(&j->spare[i], &was[i].key))
 			j->spare[i] = was[i];
 	}
 	b->n = j->in_use && b->n > n ? b->n : n;
 	b->entry = j->spare;
 	j->spare = was;
-	if (is_gone(j->node) || is_gone(b->file))
-		return fail(j, b, UNC_ERR_NOT_FOUND,
-			    "it was removed while sessions ran: who came since is not known", err);
+	if (is_removed(j->node) || is_removed(b->file))
+		return fail_file(j, b, UNC_ERR_NOT_FOUND,
+				 "it was removed while sessions ran: who came since is not known",
+				 err);
 	return 0;
 }
 
@@ -722,20 +725,20 @@ int unc_journal_lock(struct unc_journal *j, unsigned patience, struct unc_error 
 
 	if (j->folder < 0)
 		return 0;
-	if ((rc = await(j, patience, &why)) == UNC_ERR_BUSY)
+	if ((rc = await_lock(j, patience, &why)) == UNC_ERR_BUSY)
 		return unc_fail(err, rc, "%s", why.text);
 	pthread_mutex_lock(&all_lock);
 	if (rc == 0)
-		rc = take_turn(j, &why);
+		rc = enter_turn(j, &why);
 	if (rc == 0)
 		rc = read_own(j, &why);
 	if (rc == 0)
-		unc_error_clear(&why); /* a broken file was made anew */
+		unc_error_clear(&why); /* a broken file was emptied */
 	j->reason = why;
 	if (rc < 0 && !j->in_use)
 		close_files(j);
 	else if (rc < 0)
-		forget_others(j);
+		forget_unused(j);
 	else
 		index_entries(j);
 	pthread_mutex_unlock(&all_lock);
@@ -744,6 +747,6 @@ int unc_journal_lock(struct unc_journal *j, unsigned patience, struct unc_error 
 
 void unc_journal_unlock(struct unc_journal *j)
 {
-	(void)unc_journal_write(j, NULL); /* what fails is as a killed process leaves it */
+	(void)unc_journal_write(j, NULL); /* after a failure the files are as after a kill */
 	(void)set_lock(j->node, 0, 1, F_UNLCK);
 }

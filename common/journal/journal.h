@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The journal: which registers running sessions have programmed, and what they held before, kept as
- * a database keeps its rollback journal. It knows no unit, and writes no register.
+ * The journal records which registers running sessions have programmed, and their values before, like
+ * the rollback journal of a database. It knows no unit, and writes no register.
  *
- * An entry is some bits of a register. Who programs them writes the entry first, then the register;
- * the last who counts by them writes the register back, then clears the entry. So whatever a killed
- * process leaves, there is an entry of it. Nothing that is written tells who counts: each process
- * has a read lock on the byte of each entry that it counts by, which the kernel drops with it.
+ * An entry is some bits of a register. A process writes the entry first, then the register. The last
+ * process that uses the entry restores the register, then clears the entry. So everything that a killed
+ * process leaves behind has an entry. The files do not say which processes count: each process holds a
+ * read lock on the byte of each entry that it uses, and the kernel drops the lock when the process ends.
  *
- * The order is the whole correctness. Under the lock of the node a process takes its lock on the
- * entry, then asks whether anybody else has one, and then believes the entry. Who asks who lives
- * before he takes the lock joins a register that its owner is about to restore.
+ * Correctness depends on the order. Under the lock of the node a process locks the entry, then looks for
+ * locks of other processes, and only then trusts the entry. A process that looked before it locked could
+ * join a register that its owner is about to restore.
  *
- * Files, in the folder of the node: `lock`, under which all is done, with whose turn it is and the
- * users that there are; for each user `journal.UID`, which nobody else may write, and so its owner is
- * the kernel's word on who wrote it; and `journal.UID.locks`, which nobody else may open, for who can
- * read a file can have a read lock on it. Entries are joined, restored and cleared by their user
- * alone. Entries of an earlier boot are none. Without a folder the same is kept in memory.
+ * Files in the folder of the node: `lock` is held during all work; it names the process that has the turn,
+ * and all users. Each user has `journal.UID`, which no other user may write, so its owner proves who
+ * wrote it; and `journal.UID.locks`, which no other user may open, because a user who can read a file
+ * can lock it for reading. Only their user joins, restores and clears entries. Entries of an earlier
+ * boot are void. Without a folder the journal is in memory.
  *
- * Locks are of the open file: a description does not see its own. So sessions of one platform, which
- * have one journal, are counted in memory; and a forked child closes the files, or it would keep the
- * locks of a parent that was killed.
+ * Locks belong to the open file description, which does not see its own locks. So sessions of one
+ * platform, which share a journal, are counted in memory; and a forked child closes the files, or it
+ * would keep the locks of a killed parent.
  */
 #ifndef UNC_JOURNAL_H
 #define UNC_JOURNAL_H
@@ -31,7 +31,7 @@
 struct unc_error;
 struct unc_journal;
 
-/* A register, whoever looks: a package, never the number of a CPU or a path. */
+/* A register, named alike by all processes: by its package, never by the number of a CPU or a path. */
 struct unc_journal_key {
 	uint64_t address;
 	uint32_t package, space;
@@ -39,63 +39,63 @@ struct unc_journal_key {
 
 struct unc_journal_entry {
 	struct unc_journal_key key;
-	uint64_t found; /* in the register, before */
-	uint64_t value; /* as programmed */
-	uint64_t mask;  /* the bits of it that are meant */
+	uint64_t found; /* value of the register before */
+	uint64_t value; /* value as programmed */
+	uint64_t mask;  /* the bits of this entry */
 	int64_t since;  /* s since 1970 */
-	uint64_t start; /* of the process, in clock ticks since boot */
-	int32_t pid;    /* of who has programmed it */
-	uint32_t space; /* of that number (struct unc_process); 0: the place of the entry is free */
+	uint64_t start; /* start of the process, in clock ticks since boot */
+	int32_t pid;    /* the process that programmed it */
+	uint32_t space; /* pid namespace (struct unc_process); 0: the entry is free */
 };
 
-enum { UNC_JOURNAL_NONE = 0xffff }; /* in place of the number of an entry */
+enum { UNC_JOURNAL_NONE = 0xffff }; /* no entry */
 
-/* One in memory. NULL: no memory. */
+/* Makes a journal in memory. NULL: out of memory. */
 struct unc_journal *unc_journal_new(void);
 void unc_journal_free(
-	struct unc_journal *); /* NULL too. What is held is as a killed process leaves it */
+	struct unc_journal *); /* may be NULL; used entries are left as by a killed process */
 /*
- * From now on in the files of a folder, unless sessions of this process are in the journal; `make`: the
- * folder may be made. On error it stays in memory: UNC_ERR_NOT_FOUND, UNC_ERR_PERMISSION, UNC_ERR_IO,
- * UNC_ERR_DENIED a folder or file that others could change, UNC_ERR_INVALID another layout, in use.
+ * Moves the journal to the files of a folder, unless sessions of this process are in it; `make`: the folder
+ * may be created. On error the journal stays in memory: UNC_ERR_NOT_FOUND, UNC_ERR_PERMISSION, UNC_ERR_IO,
+ * UNC_ERR_DENIED: other users could change the folder or a file, UNC_ERR_INVALID: another layout, in use.
  */
 int unc_journal_open(struct unc_journal *, const char *dir, bool make);
-/* Why nobody beside this process is known; "": all are, or there is nobody. */
+/* Returns why entries of other processes are unknown; "": they are known, or there are none. */
 const char *unc_journal_reason(const struct unc_journal *);
 
 /*
- * The lock of the node, under which all that follows is done, and entries are as the files tell.
- * patience: seconds that one turn may last before UNC_ERR_BUSY names a process that is stopped, where
- * another one has a minute; 0: none is waited for. Of other errors unc_journal_reason() tells.
+ * Takes the lock of the node and reads the files. The caller holds it for all calls below.
+ * patience: seconds before UNC_ERR_BUSY names an owner of the lock that is stopped; any other owner has a
+ * minute; 0: does not wait. Other errors are not returned: unc_journal_reason() has them.
  */
 int unc_journal_lock(struct unc_journal *, unsigned patience, struct unc_error *err);
 void unc_journal_unlock(struct unc_journal *);
 
-/* The entries of this user, by number, from 0 to unc_journal_end(); of a register that behind `last`
- * (UNC_JOURNAL_NONE: the first); UNC_JOURNAL_NONE: there is none. */
+/* The entries of this user have the numbers below unc_journal_end(). unc_journal_find() returns the next
+ * entry of a register after `last` (UNC_JOURNAL_NONE: the first); UNC_JOURNAL_NONE: no more. */
 uint16_t unc_journal_end(const struct unc_journal *);
 uint16_t unc_journal_find(struct unc_journal *, const struct unc_journal_key *, uint16_t last);
 struct unc_journal_entry *unc_journal_at(struct unc_journal *, uint16_t number);
-/* An entry of a register in another user's file that meets `mask` (0: any), and whether somebody may count
- * by it: those by which somebody does come first. */
+/* Returns an entry of a register in another user's file that overlaps `mask` (0: any); *held: a process may
+ * be using it. An entry in use comes before an unused one. */
 const struct unc_journal_entry *unc_journal_taken(const struct unc_journal *,
 						  const struct unc_journal_key *, uint64_t mask,
 						  uint32_t *user, bool *held);
 
-/* Whether anybody counts by an entry. */
+/* Whether any process uses an entry. */
 bool unc_journal_held(const struct unc_journal *, uint16_t number);
-/* Changes by these calls are in the files after unc_journal_write(), or with the end of the turn: before it
- * nothing is programmed. A new entry (pid, start, since and space are filled in), by which a session of this
- * process counts; UNC_JOURNAL_NONE: there is no room. One more session counts by an entry. It was changed. */
+/* These calls add an entry (pid, start, since and space are filled in) that a session of this process uses,
+ * add a session to an entry, and note that an entry was changed. UNC_JOURNAL_NONE: the journal is full. The
+ * files change with unc_journal_write() or unlocking: program nothing before. */
 uint16_t unc_journal_add(struct unc_journal *, const struct unc_journal_entry *);
 void unc_journal_join(struct unc_journal *, uint16_t number);
 void unc_journal_put(struct unc_journal *, uint16_t number);
-/* UNC_ERR_IO: the files cannot be written, and tell of other sessions of this process. */
+/* UNC_ERR_IO: the files cannot be written, and other sessions of this process are in them. */
 int unc_journal_write(struct unc_journal *, struct unc_error *err);
-/* Whether only one session counts by it, of this process: where that ends the register is to be restored,
- * and the entry cleared. */
+/* Whether one session of this process is the only user of an entry: when it ends, the caller restores the
+ * register and clears the entry. */
 bool unc_journal_last(const struct unc_journal *, uint16_t number);
-/* A session ends, and the entry stays as it is. Its place is free. */
+/* Ends the use of an entry by a session; unc_journal_clear() also deletes the entry. */
 void unc_journal_drop(struct unc_journal *, uint16_t number);
 void unc_journal_clear(struct unc_journal *, uint16_t number);
 
