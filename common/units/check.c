@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Units: is what was read ours, and does it count? A frozen unit gives values like any other, that stand
- * still, and so does one that nothing drives. What moves counts. A set of which nothing has moved gives
- * a true 0 where
+ * Units: does a set still own its registers, and does it count? A frozen unit gives values that do not change, and
+ * so does a unit without a clock signal. A counter that changed since the last read proves that its unit counts. If
+ * no counter of a set has moved, its 0 is true if
  *
- *   its unit control is ours: the start let the unit go, and nobody counts there who is in no journal,
- *   or the control can be read and says that the unit runs; and
+ *   unit control is ours: the start unfroze the unit, and no program without entries counts there; or
+ *   unit control can be read and says that the unit runs; and
  *   a clock of its type on its socket moves: any counter of another set of the type that has moved, else
- *   one that the start programmed for this, on any unit of the type. It counts for nobody, and is read
- *   when it is needed, and whenever controls are compared.
+ *   a clock that the start programmed for this, on any unit of the type. No session wants this clock; it
+ *   is read when it is needed, and whenever controls are compared.
  *
- * A unit that is frozen alone is told by that it stood for a second while all others of its type moved.
- * Where the clock stands the set is lost: it is frozen, or nothing drives it. Where there is no clock the
- * 0 is doubted. Counters without a control need a clock without a control on their unit.
+ * A unit that is frozen alone is found because it does not move for a second while all others of its type do. If the
+ * clock does not move, the set is lost: it is frozen, or has no clock signal. If there is no clock, the 0 is
+ * doubted. Counters without a control need a clock without a control on their unit.
  */
 #include <stdlib.h>
 
 #include "units/inside.h"
 
 enum { PROOF_NS = 20000, PROOF_TRIES = 6, MAX_ASKED = 8 };
-/* Who reads each second does so a little earlier at times. */
+/* A reader that reads each second may be a little early. */
 enum { SECOND_NS = 900000000 };
 
-/* ---- whose it is */
+/* ---- ownership */
 
-/* Whether all was compared in the last look. */
+/* Whether all sets were compared in the last look. */
 static bool is_compared(const struct unc_run *run)
 {
 	return run->compared_ns == run->read_ns + run->read_width;
@@ -45,20 +45,20 @@ void unc_run_accept(struct unc_run *run, bool all)
 
 /* ---- a clock */
 
-static struct unc_set *set_of(struct unc_clock *c)
+static struct unc_set *clock_set(struct unc_clock *c)
 {
 	return c->user ? c->user : &c->set;
 }
 
-static bool is_there(const struct unc_clock *c)
+static bool clock_counts(const struct unc_clock *c)
 {
 	return (c->user ? c->user : &c->set)->state == UNC_SET_COUNTS;
 }
 
-/* Reads a clock, if it was not read in this look. */
+/* Reads a clock, unless this look has read it. */
 static void read_clock(struct unc_run *run, struct unc_clock *c)
 {
-	if (!is_there(c) || c->ns == run->read_ns)
+	if (!clock_counts(c) || c->ns == run->read_ns)
 		return;
 	c->stale = c->ns < run->before_ns;
 	c->ns = run->read_ns;
@@ -71,8 +71,8 @@ static void read_clock(struct unc_run *run, struct unc_clock *c)
 	c->value = c->op.value;
 }
 
-/* Whether it moves now; what was not read, or while no time passed, is no proof of anything, nor that an event of
- * the kernel stands that has had no counter meanwhile. */
+/* Whether a counter moves now. *told is false if it could not be read, if no time passed, or if the
+ * kernel gave its event no counter meanwhile: then nothing is proven. */
 static bool moves_now(const struct unc_run *run, const struct unc_set *set, struct unc_reg_op *op,
 		      uint64_t value, bool *told)
 {
@@ -90,16 +90,16 @@ static bool moves_now(const struct unc_run *run, const struct unc_set *set, stru
 	return moved;
 }
 
-static void ask(struct unc_run *run, struct unc_clock *c)
+static void ask_clock(struct unc_run *run, struct unc_clock *c)
 {
 	bool told;
 
 	if (c->other && c->other != c) {
-		ask(run, c->other);
+		ask_clock(run, c->other);
 		c->state = c->other->state;
 		return;
 	}
-	if (!is_there(c)) {
+	if (!clock_counts(c)) {
 		c->state = UNC_CLOCK_NONE;
 		return;
 	}
@@ -108,16 +108,16 @@ static void ask(struct unc_run *run, struct unc_clock *c)
 		return;
 	c->asked = true;
 	c->state = UNC_CLOCK_RUNS;
-	if ((c->moved && !c->stale) || moves_now(run, set_of(c), &c->op, c->value, &told) ||
+	if ((c->moved && !c->stale) || moves_now(run, clock_set(c), &c->op, c->value, &told) ||
 	    (!told && c->moved))
 		return;
-	/* Its control may be another's by now. */
-	if (told && set_of(c)->by->compare)
-		set_of(c)->by->compare(run, set_of(c));
-	c->state = told && is_there(c) ? UNC_CLOCK_STANDS : UNC_CLOCK_NONE;
+	/* Another program may have its control by now. */
+	if (told && clock_set(c)->by->compare)
+		clock_set(c)->by->compare(run, clock_set(c));
+	c->state = told && clock_counts(c) ? UNC_CLOCK_STANDS : UNC_CLOCK_NONE;
 }
 
-/* Whether a freeze of the socket stops it; by its own control somebody may have frozen it all the same. */
+/* Whether a freeze of the socket stops the unit; another program may still freeze it by unit control. */
 static bool can_be_frozen(const struct unc_run *run, const struct unc_instance *u)
 {
 	return run->platform->table->type[u->type].steps_freeze.n != 0;
@@ -128,7 +128,7 @@ static bool has_control(const struct unc_run *run, const struct unc_instance *u)
 	return run->platform->table->type[u->type].unit_ctl != UNC_NONE;
 }
 
-static bool are_kin(const struct unc_instance *a, const struct unc_instance *b)
+static bool same_type_and_socket(const struct unc_instance *a, const struct unc_instance *b)
 {
 	return a->type == b->type && a->socket == b->socket;
 }
@@ -141,7 +141,8 @@ struct unc_clock *unc_clock_of(struct unc_run *run, const struct unc_set *set)
 		struct unc_clock *c = &run->clock[i];
 
 		if ((c->set.pass == set->pass || c->set.pass == UNC_EVERY_PASS) &&
-		    c->bare == bare && (bare ? c->unit == set->unit : are_kin(c->unit, set->unit)))
+		    c->bare == bare &&
+		    (bare ? c->unit == set->unit : same_type_and_socket(c->unit, set->unit)))
 			return c;
 	}
 	return NULL;
@@ -149,15 +150,15 @@ struct unc_clock *unc_clock_of(struct unc_run *run, const struct unc_set *set)
 
 /* ---- whether a set counts */
 
-/* Whether another set of the type has moved: they stand side by side. */
-static bool kin_moved(const struct unc_run *run, const struct unc_set *set, const bool *moved)
+/* Whether another set of the type has moved; sets of a type are neighbours in the array. */
+static bool another_moved(const struct unc_run *run, const struct unc_set *set, const bool *moved)
 {
 	size_t i = unc_set_number(run, set);
 
-	while (i > 0 && are_kin(run->set[i - 1].unit, set->unit) &&
+	while (i > 0 && same_type_and_socket(run->set[i - 1].unit, set->unit) &&
 	       run->set[i - 1].pass == set->pass)
 		i--;
-	for (; i < run->n_sets && are_kin(run->set[i].unit, set->unit) &&
+	for (; i < run->n_sets && same_type_and_socket(run->set[i].unit, set->unit) &&
 	       run->set[i].pass == set->pass;
 	     i++)
 		if (moved[i] && run->set[i].state == UNC_SET_COUNTS &&
@@ -171,8 +172,8 @@ bool unc_set_moves(const struct unc_run *run, const struct unc_set *set)
 	return set->moved_ns + SECOND_NS > run->read_ns;
 }
 
-/* Whether a set has moved before, and has stood for a second while all others of its type move; where there
- * are none: while nothing does but a clock that may go on in a frozen unit. */
+/* Whether a set has moved before, and has not for a second while all others of its type move. If
+ * there are no others: while nothing moves but a clock that may go on in a frozen unit. */
 static bool stands_alone(const struct unc_run *run, const struct unc_set *set,
 			 const struct unc_clock *c)
 {
@@ -185,8 +186,8 @@ static bool stands_alone(const struct unc_run *run, const struct unc_set *set,
 	for (size_t i = 0; i < run->n_sets; i++) {
 		const struct unc_set *kin = &run->set[i];
 
-		if (kin == set || kin->pass != set->pass || !are_kin(kin->unit, set->unit) ||
-		    kin->state != UNC_SET_COUNTS)
+		if (kin == set || kin->pass != set->pass ||
+		    !same_type_and_socket(kin->unit, set->unit) || kin->state != UNC_SET_COUNTS)
 			continue;
 		others++;
 		move += unc_set_moves(run, kin);
@@ -198,7 +199,7 @@ static bool stands_alone(const struct unc_run *run, const struct unc_set *set,
 				(c->counter.event && c->counter.event->code.counter != UNC_NONE))));
 }
 
-/* Whether somebody may have frozen the unit alone. */
+/* Whether another program may have frozen the unit alone. */
 static bool may_be_frozen(struct unc_run *run, struct unc_set *set)
 {
 	const struct unc_table *t = run->platform->table;
@@ -216,16 +217,16 @@ static bool may_be_frozen(struct unc_run *run, struct unc_set *set)
 	return set->foreign;
 }
 
-/* Whether a clock of another type is enough: the counters are ours, and unit control, where it can be read,
- * tells that nobody has frozen the unit. */
-static bool is_enough(struct unc_run *run, const struct unc_clock *c, struct unc_set *set)
+/* Whether a clock of another type is enough: the set owns its counters, and unit control, if it can
+ * be read, says that the unit is not frozen. */
+static bool clock_is_enough(struct unc_run *run, const struct unc_clock *c, struct unc_set *set)
 {
 	if (c->other && set->by->compare)
 		set->by->compare(run, set);
 	return c->state == UNC_CLOCK_RUNS && set->state == UNC_SET_COUNTS && !set->unread;
 }
 
-/* Somebody may have taken it as well. */
+/* Another program may also have taken it. */
 static void lose_standing_set(struct unc_run *run, struct unc_set *set)
 {
 	if (set->by->compare)
@@ -233,7 +234,7 @@ static void lose_standing_set(struct unc_run *run, struct unc_set *set)
 	unc_set_lose_frozen(run, set);
 }
 
-/* Whether a set has moved since it was read last. */
+/* Whether a set has moved since it was last read. */
 static bool has_moved(const struct unc_run *run, const struct unc_set *set)
 {
 	struct unc_reg_op *op = unc_set_ops(run, set);
@@ -245,48 +246,48 @@ static bool has_moved(const struct unc_run *run, const struct unc_set *set)
 	return moved;
 }
 
-/* Of types whose unit control tells that a unit is frozen the first clock of a socket is enough: all of the
- * socket may be. */
-static bool tells_freeze(const struct unc_run *run, const struct unc_clock *c)
+/* Whether a clock must be looked at. If unit control shows a freeze, the first clock of a socket is
+ * enough: a freeze of the whole socket stops it. */
+static bool must_look_again(const struct unc_run *run, const struct unc_clock *c)
 {
 	const struct unc_clock *first = run->clock;
 
 	if (!unc_reg_shows(run->platform->table,
 			   run->platform->table->type[c->unit->type].unit_ctl))
 		return true;
-	while (first != c && (first->unit->socket != c->unit->socket || !is_there(first) ||
+	while (first != c && (first->unit->socket != c->unit->socket || !clock_counts(first) ||
 			      first->bare || !can_be_frozen(run, first->unit)))
 		first++;
 	return first == c;
 }
 
-static void doubt(struct unc_run *run, struct unc_set *set, uint32_t *times)
+static void doubt_set(struct unc_run *run, struct unc_set *set, uint32_t *times)
 {
 	++*times;
 	set->doubted_ns = run->read_ns;
 	run->flawed = true;
 }
 
-/* Nothing tells whether sets count for which a clock speaks. */
+/* Doubts all sets of a clock that proves nothing. */
 static void doubt_all(struct unc_run *run, const struct unc_clock *c)
 {
 	for (size_t i = 0; i < run->n_sets; i++)
 		if (run->set[i].state == UNC_SET_COUNTS && unc_clock_of(run, &run->set[i]) == c)
-			doubt(run, &run->set[i], &run->set[i].stood);
+			doubt_set(run, &run->set[i], &run->set[i].stood);
 	run->compared_ns = 0;
 }
 
-/* A clock that has moved may stand by now. Then what was counted until it was frozen is not all. */
-static void look_again(struct unc_run *run, struct unc_clock *c)
+/* A clock that has moved may be frozen by now. Then the sets lack what came after the freeze. */
+static void look_at_clock_again(struct unc_run *run, struct unc_clock *c)
 {
-	const struct unc_instance *unit = set_of(c)->unit;
+	const struct unc_instance *unit = clock_set(c)->unit;
 	bool told, moves, others = false;
 
-	if (!is_there(c) || c->bare || !(can_be_frozen(run, unit) || has_control(run, unit)) ||
-	    !tells_freeze(run, c))
+	if (!clock_counts(c) || c->bare || !(can_be_frozen(run, unit) || has_control(run, unit)) ||
+	    !must_look_again(run, c))
 		return;
-	for (int tries = 0; tries < 2; tries++) /* once more where it could not be read */
-		if ((moves = moves_now(run, set_of(c), &c->op, c->value, &told)) || !c->op.error)
+	for (int tries = 0; tries < 2; tries++) /* again if it could not be read */
+		if ((moves = moves_now(run, clock_set(c), &c->op, c->value, &told)) || !c->op.error)
 			break;
 	if (c->op.error)
 		doubt_all(run, c);
@@ -294,9 +295,9 @@ static void look_again(struct unc_run *run, struct unc_clock *c)
 		c->value = c->op.value;
 	if (moves || !told)
 		return;
-	if (set_of(c)->by->compare) /* its control may be another's by now */
-		set_of(c)->by->compare(run, set_of(c));
-	if (!is_there(c))
+	if (clock_set(c)->by->compare) /* another program may have its control by now */
+		clock_set(c)->by->compare(run, clock_set(c));
+	if (!clock_counts(c))
 		return;
 	for (size_t i = 0; i < run->n_sets && !others; i++)
 		others = run->set[i].unit != unit && run->set[i].state == UNC_SET_COUNTS &&
@@ -310,9 +311,9 @@ static void look_again(struct unc_run *run, struct unc_clock *c)
 	}
 }
 
-/* A counter of a set, the one that has counted most, that may be frozen though its unit control does not tell;
- * NULL: it is told otherwise. */
-static struct unc_reg_op *doubtful(const struct unc_run *run, struct unc_set *set)
+/* The counter of a set that has counted most, if its unit may be frozen and unit control does not
+ * show it; NULL: another check finds a freeze. */
+static struct unc_reg_op *find_counter_to_doubt(const struct unc_run *run, struct unc_set *set)
 {
 	const struct unc_table *t = run->platform->table;
 	const struct unc_tbl_type *type = &t->type[set->unit->type];
@@ -333,8 +334,8 @@ static uint64_t last_of(const struct unc_run *run, const struct unc_reg_op *op)
 	return run->counter[op - run->op].last;
 }
 
-/* Sets that have moved, and stand now, while the same moves on all other units of the type, of which there are
- * a few: their units may have been frozen alone since. */
+/* Doubts a set that has moved before and does not now, while the same counters move on all other
+ * units of the type, of which there are a few: its unit may have been frozen alone. */
 static void doubt_standing(struct unc_run *run)
 {
 	enum { FEW = 3 };
@@ -344,10 +345,11 @@ static void doubt_standing(struct unc_run *run)
 		struct unc_reg_op *op;
 		bool told;
 
-		for (end = i; end < run->n_sets && are_kin(run->set[end].unit, run->set[i].unit) &&
+		for (end = i; end < run->n_sets &&
+			      same_type_and_socket(run->set[end].unit, run->set[i].unit) &&
 			      run->set[end].pass == run->set[i].pass;
 		     end++) {
-			if (!(op = doubtful(run, &run->set[end])))
+			if (!(op = find_counter_to_doubt(run, &run->set[end])))
 				continue;
 			others++;
 			unc_access_run(run->platform->access, op, 1);
@@ -358,9 +360,9 @@ static void doubt_standing(struct unc_run *run)
 		}
 		if (move < FEW || move + 1 != others)
 			continue;
-		op = doubtful(run, &run->set[stands]);
+		op = find_counter_to_doubt(run, &run->set[stands]);
 		if (!moves_now(run, &run->set[stands], op, last_of(run, op), &told) && told)
-			doubt(run, &run->set[stands], &run->set[stands].stood);
+			doubt_set(run, &run->set[stands], &run->set[stands].stood);
 	}
 }
 
@@ -383,7 +385,7 @@ void unc_run_compare(struct unc_run *run, bool last)
 	}
 	for (size_t i = 0; i < run->n_clocks; i++) {
 		read_clock(run, &run->clock[i]);
-		look_again(run, &run->clock[i]);
+		look_at_clock_again(run, &run->clock[i]);
 	}
 	if (last)
 		doubt_standing(run);
@@ -402,7 +404,7 @@ void unc_run_compare_since(struct unc_run *run, uint64_t began, bool last)
 		run->compared_ns = before;
 }
 
-/* An event without umask or field. NULL: it has none. */
+/* An event without umask and field; NULL: it needs one. */
 static const struct unc_coded *plain_of(const struct unc_run *run, uint32_t event,
 					const struct unc_instance *u)
 {
@@ -429,7 +431,7 @@ bool unc_counts_clock(const struct unc_run *run, const struct unc_set *set, size
 	return plain && unc_code_same(&plain->code, code);
 }
 
-/* Whether it counts a clock itself, which stands now. */
+/* Whether a set counts a clock itself, which does not move now. */
 static bool stops_its_clock(const struct unc_run *run, const struct unc_set *set)
 {
 	struct unc_reg_op *op = unc_set_ops(run, set);
@@ -441,18 +443,18 @@ static bool stops_its_clock(const struct unc_run *run, const struct unc_set *set
 	return stands;
 }
 
-static void ask_for(struct unc_run *run, struct unc_set *set, const bool *moved)
+static void ask_for_set(struct unc_run *run, struct unc_set *set, const bool *moved)
 {
 	bool programmed = unc_set_is_programmed(run->platform, set);
 	struct unc_clock *c;
 
-	/* What the kernel hands out with each thread it saves and counts itself. */
+	/* The kernel saves these counters with each thread, and counts them itself. */
 	if (set->unit->part[0].space == UNC_SPACE_PERF)
 		return;
 
 	c = unc_clock_of(run, set);
 	if (set->alone || (programmed && stands_alone(run, set, c))) {
-		doubt(run, set, &set->stood);
+		doubt_set(run, set, &set->stood);
 		return;
 	}
 	if (set->moved && stops_its_clock(run, set)) {
@@ -460,16 +462,16 @@ static void ask_for(struct unc_run *run, struct unc_set *set, const bool *moved)
 		return;
 	}
 	if (programmed && may_be_frozen(run, set)) {
-		doubt(run, set, &set->doubts);
+		doubt_set(run, set, &set->doubts);
 		return;
 	}
-	if (set->state != UNC_SET_COUNTS || (programmed && kin_moved(run, set, moved)))
+	if (set->state != UNC_SET_COUNTS || (programmed && another_moved(run, set, moved)))
 		return;
 	if (c)
-		ask(run, c);
+		ask_clock(run, c);
 	if (!c || c->state == UNC_CLOCK_NONE) {
-		doubt(run, set, &set->doubts);
-	} else if (!is_enough(run, c, set) && c->state == UNC_CLOCK_STANDS) {
+		doubt_set(run, set, &set->doubts);
+	} else if (!clock_is_enough(run, c, set) && c->state == UNC_CLOCK_STANDS) {
 		lose_standing_set(run, set);
 	}
 }
@@ -478,15 +480,14 @@ void unc_run_ask(struct unc_run *run, const bool *moved)
 {
 	for (size_t i = 0; i < run->n_sets; i++)
 		if (!moved[i] && run->set[i].state == UNC_SET_COUNTS && !run->set[i].unread)
-			ask_for(run, &run->set[i], moved);
+			ask_for_set(run, &run->set[i], moved);
 }
 
-/* ---- which clock: tried on one unit after the other, where counting begins */
+/* ---- choice of a clock: units are tried one after the other, where counting begins */
 
-/* How many of the unit's programmable counters the run uses at most in a pass; whether a set of it stops the
- * clock. */
-static unsigned used_there(const struct unc_run *run, const struct unc_instance *u, uint8_t pass,
-			   bool *stops)
+/* The most programmable counters of the unit that the run uses in a pass; *stops: a set of it stops the clock. */
+static unsigned counters_used(const struct unc_run *run, const struct unc_instance *u, uint8_t pass,
+			      bool *stops)
 {
 	unsigned most = 0;
 
@@ -509,14 +510,13 @@ static unsigned used_there(const struct unc_run *run, const struct unc_instance 
 	return most;
 }
 
-/* Whether an event, a clock of its type, may be tried on a unit. before: counters that the run is to take are
- * free still. */
+/* Whether an event, a clock of its type, may be tried on a unit. before: the run has not yet taken its counters. */
 static bool may_try(const struct unc_run *run, const struct unc_clock *c, bool before,
 		    const struct unc_tbl_event *event, const struct unc_instance *u)
 {
 	const struct unc_table *t = run->platform->table;
 	bool fixed = event->counter != UNC_NONE, stops;
-	unsigned used = used_there(run, u, c->set.pass, &stops);
+	unsigned used = counters_used(run, u, c->set.pass, &stops);
 
 	if (!event->clock || !u->available || (stops && !before))
 		return false;
@@ -527,8 +527,8 @@ static bool may_try(const struct unc_run *run, const struct unc_clock *c, bool b
 	return before || used < t->type[u->type].n_counters;
 }
 
-/* What somebody has changed is left to him. */
-static void end(struct unc_run *run, struct unc_clock *c)
+/* Stops a clock. A control that another program has changed is left alone. */
+static void stop_clock(struct unc_run *run, struct unc_clock *c)
 {
 	struct unc_set *set = &c->set;
 
@@ -539,21 +539,21 @@ static void end(struct unc_run *run, struct unc_clock *c)
 	c->user = NULL;
 }
 
-/* Takes what a clock shows from now on: whether it moves. *stands: it does not. Where no time passes nobody
- * knows. */
-static bool take(struct unc_run *run, struct unc_clock *c, bool *stands)
+/* Notes the value of a clock, from which it counts; returns whether it moves. *stands: it does not.
+ * If no time passes it is taken to move. */
+static bool take_clock_value(struct unc_run *run, struct unc_clock *c, bool *stands)
 {
 	bool told, moves;
 
 	unc_access_run(run->platform->access, &c->op, 1);
-	moves = moves_now(run, set_of(c), &c->op, c->op.value, &told) || !told;
+	moves = moves_now(run, clock_set(c), &c->op, c->op.value, &told) || !told;
 	c->value = c->op.value;
 	c->ns = run->read_ns;
 	*stands |= !moves;
 	return moves;
 }
 
-/* One that is counted for somebody. */
+/* Tries the clocks that sessions count. */
 static bool try_user(struct unc_run *run, struct unc_clock *c)
 {
 	bool stands = false;
@@ -570,7 +570,7 @@ static bool try_user(struct unc_run *run, struct unc_clock *c)
 			c->user = set;
 			c->k = k;
 			c->op = unc_set_ops(run, set)[k];
-			if (take(run, c, &stands))
+			if (take_clock_value(run, c, &stands))
 				return true;
 		}
 	}
@@ -578,29 +578,29 @@ static bool try_user(struct unc_run *run, struct unc_clock *c)
 	return false;
 }
 
-/* Counts a clock on a unit: whether it moves, and then goes on. */
-static bool try(struct unc_run *run, struct unc_clock *c, uint32_t event,
-		const struct unc_instance *u, bool *stands)
+/* Counts a clock on a unit. If it moves it goes on, and true is returned. */
+static bool try_clock(struct unc_run *run, struct unc_clock *c, uint32_t event,
+		      const struct unc_instance *u, bool *stands)
 {
 	struct unc_set *set = &c->set;
 
-	if (set->by) /* room for another event, maybe */
+	if (set->by) /* another event may need more room */
 		set->by->forget(set);
 	c->counter = (struct unc_set_counter){.event = plain_of(run, event, u)};
 	set->unit = u;
 	if (!c->counter.event || unc_sets_start(run, &(struct unc_batch){&set, 1}, NULL) < 0 ||
-	    !is_there(c)) {
-		end(run, c);
+	    !clock_counts(c)) {
+		stop_clock(run, c);
 		return false;
 	}
-	if (take(run, c, stands))
+	if (take_clock_value(run, c, stands))
 		return true;
-	end(run, c);
+	stop_clock(run, c);
 	return false;
 }
 
-/* A clock of these units stands, of another one it moves. Where somebody else counts the start has not let the unit
- * go: its sets stand as well, but those that move. A unit that is ours alone is one that nothing drives. */
+/* A clock did not move on these units, but does on another. If others count on a unit the start has not unfrozen it:
+ * its sets are lost, unless they move. A unit without others is not frozen: its clock signal is off. */
 static void lose_frozen_alone(struct unc_run *run, const struct unc_clock *c,
 			      const struct unc_instance **unit, unsigned n)
 {
@@ -616,7 +616,7 @@ static void lose_frozen_alone(struct unc_run *run, const struct unc_clock *c,
 		}
 }
 
-/* On any unit of the type, clocks with a counter of their own first. */
+/* Tries any unit of the type, clocks with a counter of their own first. */
 static bool try_own(struct unc_run *run, struct unc_clock *c, bool before, bool *stands)
 {
 	const struct unc_platform *p = run->platform;
@@ -634,9 +634,9 @@ static bool try_own(struct unc_run *run, struct unc_clock *c, bool before, bool 
 			const struct unc_instance *u = &p->instances.unit[k];
 			bool stood = false;
 
-			if (!are_kin(u, c->unit) || !may_try(run, c, before, event, u))
+			if (!same_type_and_socket(u, c->unit) || !may_try(run, c, before, event, u))
 				continue;
-			if (try(run, c, number, u, &stood)) {
+			if (try_clock(run, c, number, u, &stood)) {
 				lose_frozen_alone(run, c, stood_on, asked);
 				return true;
 			}
@@ -648,8 +648,8 @@ static bool try_own(struct unc_run *run, struct unc_clock *c, bool before, bool 
 	return false;
 }
 
-/* On another type of the socket, that a freeze of it stops: a clock that runs already, in all of its time,
- * else one that is tried. */
+/* Tries other types of the socket that a freeze of the socket stops: a clock that runs already, in
+ * all of the pass, else a new one. */
 static bool try_other(struct unc_run *run, struct unc_clock *c)
 {
 	const struct unc_platform *p = run->platform;
@@ -659,7 +659,7 @@ static bool try_other(struct unc_run *run, struct unc_clock *c)
 	for (size_t i = 0; i < run->n_clocks; i++) {
 		struct unc_clock *o = &run->clock[i];
 
-		if (!is_there(o) || o->set.unit->socket != c->unit->socket ||
+		if (!clock_counts(o) || o->set.unit->socket != c->unit->socket ||
 		    o->set.unit->type == c->unit->type || !can_be_frozen(run, o->set.unit) ||
 		    (o->set.pass != c->set.pass && o->set.pass != UNC_EVERY_PASS))
 			continue;
@@ -677,7 +677,7 @@ static bool try_other(struct unc_run *run, struct unc_clock *c)
 			stood = false;
 			if (!may_try(run, c, false, &p->table->event[i], u))
 				continue;
-			if (try(run, c, i, u, &stood)) {
+			if (try_clock(run, c, i, u, &stood)) {
 				c->other = c;
 				return true;
 			}
@@ -687,7 +687,7 @@ static bool try_other(struct unc_run *run, struct unc_clock *c)
 	return false;
 }
 
-/* All clocks of a type stand on a socket: so do its sets, but those that move. */
+/* No clock of a type moves on a socket: its sets are lost, unless one moves. */
 static void lose_standing(struct unc_run *run, const struct unc_clock *c)
 {
 	bool moved = false;
@@ -700,13 +700,13 @@ static void lose_standing(struct unc_run *run, const struct unc_clock *c)
 			unc_set_lose_frozen(run, &run->set[i]);
 }
 
-/* A socket where nothing moves that a freeze would stop goes on, where that can be. */
-static bool unfreeze(struct unc_run *run, struct unc_clock *c)
+/* Unfreezes a socket, if possible, where no clock moves that a freeze would stop. */
+static bool unfreeze_socket(struct unc_run *run, struct unc_clock *c)
 {
 	bool moves = !can_be_frozen(run, c->unit) || try_other(run, c);
 
 	if (c->other == c)
-		end(run, c);
+		stop_clock(run, c);
 	c->other = NULL;
 	return !moves && unc_socket_go_on(run, c->unit->socket, NULL) > 0;
 }
@@ -722,13 +722,13 @@ static bool has_clock(const struct unc_run *run, const struct unc_instance *u)
 	return any;
 }
 
-static bool is_due(const struct unc_run *run, const struct unc_clock *c, bool every)
+static bool clock_is_due(const struct unc_run *run, const struct unc_clock *c, bool every)
 {
-	return !is_there(c) &&
+	return !clock_counts(c) &&
 	       (c->set.pass == run->pass || (every && c->set.pass == UNC_EVERY_PASS));
 }
 
-/* Whether no clock of the type will find a counter. */
+/* Whether no clock of the type will find a free counter. */
 static bool will_be_full(const struct unc_run *run, const struct unc_clock *c)
 {
 	const struct unc_platform *p = run->platform;
@@ -736,7 +736,7 @@ static bool will_be_full(const struct unc_run *run, const struct unc_clock *c)
 
 	for (size_t k = 0; k < p->instances.n; k++)
 		for (uint32_t i = events->first; i < events->first + events->n; i++)
-			if (are_kin(&p->instances.unit[k], c->unit) &&
+			if (same_type_and_socket(&p->instances.unit[k], c->unit) &&
 			    may_try(run, c, false, &p->table->event[i], &p->instances.unit[k]))
 				return false;
 	return true;
@@ -748,16 +748,16 @@ void unc_clocks_before(struct unc_run *run, bool every)
 		struct unc_clock *c = &run->clock[i];
 		bool stands = false;
 
-		if (!is_due(run, c, every) || c->bare || c->ran || !will_be_full(run, c))
+		if (!clock_is_due(run, c, every) || c->bare || c->ran || !will_be_full(run, c))
 			continue;
 		c->ran = try_own(run, c, true, &stands);
 		if (c->ran)
-			end(run, c);
+			stop_clock(run, c);
 	}
 }
 
-/* Whether a set counts for which it speaks. */
-static bool is_wanted(struct unc_run *run, const struct unc_clock *c)
+/* Whether a set that counts needs the clock. */
+static bool clock_is_wanted(struct unc_run *run, const struct unc_clock *c)
 {
 	size_t i = 0;
 
@@ -775,15 +775,15 @@ bool unc_clocks_start(struct unc_run *run, bool every)
 		struct unc_clock *c = &run->clock[i];
 		bool stands = false;
 
-		if (!is_due(run, c, every))
+		if (!clock_is_due(run, c, every))
 			continue;
-		end(run, c); /* what was lost may hold registers still */
-		if (!is_wanted(run, c))
+		stop_clock(run, c); /* a lost clock may still hold registers */
+		if (!clock_is_wanted(run, c))
 			continue;
 		c->other = NULL;
 		if (try_user(run, c) || try_own(run, c, false, &stands))
 			continue;
-		if (stands && unfreeze(run, c)) {
+		if (stands && unfreeze_socket(run, c)) {
 			let_go = true;
 			if (try_own(run, c, false, &stands))
 				continue;
@@ -806,6 +806,6 @@ void unc_clocks_stop(struct unc_run *run, bool every)
 		struct unc_clock *c = &run->clock[i];
 
 		if (every || c->set.pass == run->pass)
-			end(run, c);
+			stop_clock(run, c);
 	}
 }

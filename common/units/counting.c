@@ -12,7 +12,7 @@ void unc_run_put(struct unc_run *run)
 
 	if (!run)
 		return;
-	if (!unc_platform_here(p)) { /* locks may be held by threads that are not here */
+	if (!unc_platform_here(p)) { /* threads that are not here may hold its locks */
 		if (!--run->users)
 			unc_run_free(run);
 		return;
@@ -23,7 +23,7 @@ void unc_run_put(struct unc_run *run)
 			link = &(*link)->next;
 		*link = run->next;
 		unc_run_unwatch(
-			run); /* who came and went while the last one stopped has it watched */
+			run); /* a session that came and went during a stop has it watched */
 		unc_run_free(run);
 	}
 	pthread_mutex_unlock(&p->runs.lock);
@@ -43,7 +43,7 @@ int unc_run_start(struct unc_run *run, struct unc_error *err)
 		rc = unc_run_join(run, err);
 	} else if ((rc = unc_run_begin(run, err)) == 0) {
 		run->counting = 1;
-		/* Until it is known better, a change of the pass costs as much as the start. */
+		/* Until a change of the pass is measured, it is taken to cost as much as the start. */
 		run->change_ns = run->cost_ns = run->read_ns - began;
 		if ((rc = unc_run_watch(run, err)) < 0) {
 			(void)unc_run_stop_all(run, NULL);
@@ -56,18 +56,18 @@ int unc_run_start(struct unc_run *run, struct unc_error *err)
 	return rc;
 }
 
-static int get_ready(struct unc_run *run, struct unc_error *err)
+static int prepare_stop(struct unc_run *run, struct unc_error *err)
 {
 	struct unc_batch b = unc_run_gather(run, unc_set_is_held);
 
 	return unc_sets_ready(run, &b, err);
 }
 
-static int last_look(struct unc_run *run, struct unc_error *err)
+static int look_last(struct unc_run *run, struct unc_error *err)
 {
 	int rc;
 
-	if (run->ended.code) /* nothing counts: its time has ended as well */
+	if (run->ended.code) /* nothing counts: the run's time has ended as well */
 		return unc_fail(err, run->ended.code, "%s", run->ended.text);
 	rc = run->n_groups || run->regroup ? unc_run_look(run, err) : 0;
 	unc_run_compare(run, true);
@@ -81,34 +81,34 @@ int unc_run_last(struct unc_run *run, enum unc_ending *how, struct unc_error *er
 	pthread_mutex_lock(&run->lock);
 	*how = UNC_LEAVES;
 	if (run->counting > 1)
-		return last_look(run, err);
+		return look_last(run, err);
 	pthread_mutex_unlock(&run->lock);
 	unc_run_unwatch(run);
 	rc = unc_node_lock(run->platform, UNC_STOP_PATIENCE, err);
 	pthread_mutex_lock(&run->lock);
 	*how = rc < 0 ? UNC_GIVES_UP : UNC_STOPS;
-	if (rc < 0) { /* somebody hangs: the next start on the node restores what is left */
-		(void)last_look(run, NULL);
+	if (rc < 0) { /* another process hangs: the next start on the node restores what is left */
+		(void)look_last(run, NULL);
 		return rc;
 	}
 	if (run->ended.code)
 		return unc_fail(err, run->ended.code, "%s", run->ended.text);
-	if (run->counting > 1) /* one more has come meanwhile */
+	if (run->counting > 1) /* another session has come meanwhile */
 		*how = UNC_LEAVES;
-	else if ((rc = get_ready(run, err)) < 0)
+	else if ((rc = prepare_stop(run, err)) < 0)
 		*how = UNC_STAYS;
 	if (*how == UNC_STOPS)
-		return last_look(run, err);
+		return look_last(run, err);
 	unc_node_unlock(run->platform);
 	(void)unc_run_watch(run, NULL);
 	if (*how == UNC_LEAVES)
-		return last_look(run, err);
+		return look_last(run, err);
 	pthread_mutex_unlock(&run->lock);
 	return rc;
 }
 
-/* What could not be stopped is as a killed process leaves it. */
-static void give_up(struct unc_run *run)
+/* Leaves what could not be stopped as a killed process does. */
+static void abandon_all(struct unc_run *run)
 {
 	for (size_t i = 0; i < run->n_sets + run->n_clocks; i++) {
 		struct unc_set *set = unc_run_set(run, i);
@@ -134,8 +134,8 @@ int unc_run_end(struct unc_run *run, enum unc_ending how, struct unc_error *err)
 		pthread_mutex_lock(&run->platform->program);
 		pthread_mutex_lock(&run->lock);
 		if (--run->counting == 0)
-			give_up(run);
-		else /* one has come before it was unwatched */
+			abandon_all(run);
+		else /* a session has come before the run was unwatched */
 			(void)unc_run_watch(run, NULL);
 		pthread_mutex_unlock(&run->platform->program);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a set holds of the registers of its unit: the settings that they get, and the ordered operations
- * that these become, by the step lists of the tables.
+ * What a set holds of the registers of its unit: their settings, and the ordered operations that
+ * the step lists of the tables make of these.
  */
 #ifndef UNC_HELD_H
 #define UNC_HELD_H
@@ -10,85 +10,85 @@
 #include "journal/journal.h"
 #include "units/set.h"
 
-/* What a register gets, and what became of it. */
+/* The setting of a register, and its state. */
 struct unc_setting {
 	uint16_t reg;
-	uint16_t place; /* of its entry in the journal, UNC_JOURNAL_NONE */
-	bool joined;    /* another session has programmed it so: it is not written */
-	bool stays;     /* at its end: its entry does, for others or for who restores it later */
+	uint16_t place; /* of its entry in the journal; or UNC_JOURNAL_NONE */
+	bool joined;    /* another session has programmed this value: it is not written */
+	bool stays;     /* the entry outlives the set: others need it, or restore it later */
 	enum {
 		UNC_PLANNED, /* nothing is written yet */
-		UNC_NOTED,   /* in the journal: it may be written */
-		UNC_SHOWN,   /* and was read back: `shown` */
-		UNC_NOT_OURS /* another session needs it so, or somebody has changed it: it stays */
+		UNC_NOTED,   /* it has an entry: it may be written */
+		UNC_SHOWN,   /* it was written and read back: `shown` */
+		UNC_NOT_OURS /* another session needs it, or another program changed it: it stays */
 	} state;
 	uint64_t value;
-	uint64_t mask;    /* the bits that were ours to choose */
-	uint64_t shown;   /* what was read back once it had been written */
-	uint64_t found;   /* what was there right before */
-	uint64_t restore; /* what was there before any session came */
+	uint64_t mask;    /* the bits that this set chooses */
+	uint64_t shown;   /* what was read back after the write */
+	uint64_t found;   /* what was read right before the write */
+	uint64_t restore; /* what it held before any session */
 };
 
 struct unc_held {
-	struct unc_setting *setting; /* controls, those that lead a lane first; then filters */
+	struct unc_setting *setting; /* controls, leaders of lanes first; then filters */
 	size_t n_controls, n_filters, room;
-	struct unc_setting unit; /* its control: restored, by the step lists */
-	bool taken;              /* that was changed by somebody, and is not restored */
-	bool left; /* the kernel's driver may count here, with what is ours: nothing is restored */
-	struct unc_plan check; /* reads that tell whether all this is ours */
+	struct unc_setting unit; /* unit control: restored by the step lists */
+	bool taken;              /* another program changed unit control: not restored */
+	bool left;               /* the kernel's driver may count with it: nothing is restored */
+	struct unc_plan check;   /* reads that show whether the set still owns all this */
 };
 
 static inline struct unc_held *unc_held(const struct unc_set *set)
 {
 	return set->held;
 }
-/* The control or filter of a set; NULL: it is none of its own. */
+/* The control or filter of a set; NULL: the set has none of this register. */
 struct unc_setting *unc_held_find(const struct unc_set *, uint16_t reg);
 
-/* Appends what a set does at its start or its stop; or what lets a unit go on, those left out on which
- * somebody else counts. Errors: UNC_ERR_UNAVAILABLE (a part is missing), UNC_ERR_MEMORY. */
+/* Appends the operations of a set's start or stop; or those that unfreeze its unit, without the ones that would
+ * disturb others who count there. Errors: UNC_ERR_UNAVAILABLE (a part is missing), UNC_ERR_MEMORY. */
 enum unc_occasion { UNC_START, UNC_STOP, UNC_LET_GO };
 int unc_plan_steps(const struct unc_table *, const struct unc_set *, enum unc_occasion,
 		   struct unc_plan *, struct unc_error *err);
-/* Reads of the controls and filters of a set, then its unit control, those left out that cannot be read
- * (unc_reg_shows()); last the controls that are not its own, where the counters of a unit exclude each
- * other by what they count. */
+/* Appends reads of the controls and filters of a set, then of its unit control, as far as they can
+ * be read (unc_reg_shows()); where the counters of a unit exclude each other by what they count, at
+ * the end of the controls that are not its own. */
 int unc_plan_look(const struct unc_table *, const struct unc_set *, struct unc_plan *,
 		  struct unc_error *err);
 
-/* ---- entries.c: registers in the journal, the lock of the node held */
+/* ---- entries.c: registers in the journal; the caller holds the lock of the node */
 
-/* The entry of a register that sessions of this user count by, one that meets `mask` (0: any). NULL:
- * there is none. */
+/* The entry of a register that running sessions of this user have, with bits of `mask` (0: any). NULL: none. */
 const struct unc_journal_entry *unc_entry_held(const struct unc_platform *,
 					       const struct unc_instance *, uint16_t reg,
 					       uint64_t mask);
-/* That of another user who may live; of anybody. */
+/* The entry of another user whose session may run; of any user. */
 const struct unc_journal_entry *unc_entry_taken(const struct unc_platform *,
 						const struct unc_instance *, uint16_t reg,
 						uint64_t mask);
 const struct unc_journal_entry *unc_entry_any(const struct unc_platform *,
 					      const struct unc_instance *, uint16_t reg);
-/* Who has made it: "another session of this program", "pid 123 (stat)", "user 1000", "somebody else" */
+/* The session that made the entry: "another session of this program", "pid 123 (stat)", "user
+ * 1000", "somebody else" */
 const char *unc_entry_holder(const struct unc_platform *, const struct unc_instance *, uint16_t reg,
 			     char *buf, size_t size);
-/* Entries of all that the sets hold, before they are programmed: setting->restore becomes what the
- * first who holds each found. */
+/* Adds entries for all registers of the sets, before they are programmed: setting->restore becomes
+ * the value that the first session found. */
 int unc_entries_add(struct unc_run *, const struct unc_batch *, struct unc_error *err);
-/* Before sets are stopped: what another session needs still is not theirs; what is restored. */
+/* Decides, before sets are stopped, what is restored: registers that another session needs are left out. */
 void unc_entries_settle(struct unc_run *, const struct unc_batch *);
-/* After it: they are not held any more. restored: the writes that did so, what has failed stays as a
- * killed process leaves it; NULL: nothing could be restored. */
+/* Releases the entries after the stop. restored: the writes; the entry of a failed one stays, as
+ * after a killed process. NULL: nothing could be restored. */
 void unc_entries_end(struct unc_run *, const struct unc_batch *, const struct unc_plan *restored);
-/* All is as a killed process leaves it. */
+/* Leaves all entries as a killed process does. */
 void unc_entries_drop(struct unc_run *, const struct unc_batch *);
-/* What was found in a register that holds `now`, with the bits that no session has chosen as they
- * are: those are for others to set. */
+/* What was found in a register that holds `now`. Bits that no session has chosen keep their value
+ * of now: other programs may set them. */
 uint64_t unc_entry_found(const struct unc_journal_entry *, uint64_t now);
-/* Whether a register that holds `now` holds what its entry says. */
+/* Whether a register that holds `now` still holds the value of its entry. */
 bool unc_entry_stands(const struct unc_platform *, const struct unc_instance *, uint16_t reg,
 		      const struct unc_journal_entry *, uint64_t now);
-/* What a register is called in the journal; false: it has no place, or is none. */
+/* The key of a register in the journal; false: it has no address, or is UNC_NONE. */
 bool unc_entry_key(const struct unc_platform *, const struct unc_instance *, uint16_t reg,
 		   struct unc_journal_key *);
 

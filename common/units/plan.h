@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ordered register operations with what each is about. They are run elsewhere, or only shown. */
+/* Ordered register operations, each with its unit and register. Others run them, or only show them. */
 #ifndef UNC_PLAN_H
 #define UNC_PLAN_H
 
@@ -15,7 +15,7 @@ struct unc_plan {
 	size_t n, cap;
 };
 
-/* One operation more, on a register of the unit. */
+/* Appends one operation on a register of the unit. */
 int unc_plan_add(const struct unc_table *, struct unc_plan *, const struct unc_instance *,
 		 uint16_t reg, enum unc_op_kind kind, uint64_t value, struct unc_error *err);
 /* What was read from a register of the unit; NULL: it was not read. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Units: sets that start, stop or are shown together, each by who counts for us. */
+/* Units: sets that start, stop or are shown together, each by its provider. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,8 +7,8 @@
 
 const struct unc_provider *const unc_providers[UNC_N_PROVIDERS] = {&unc_registers, &unc_kernel};
 
-/* Those of a batch that are a provider's come first, and are told. */
-static struct unc_batch own_of(const struct unc_batch *b, const struct unc_provider *by)
+/* Moves the sets of a provider to the front of a batch, and returns them. */
+static struct unc_batch provider_batch(const struct unc_batch *b, const struct unc_provider *by)
 {
 	struct unc_batch own = {b->set, 0};
 
@@ -23,7 +23,7 @@ static struct unc_batch own_of(const struct unc_batch *b, const struct unc_provi
 	return own;
 }
 
-/* Whether other sessions count on a unit by its registers: the kernel would overwrite them. */
+/* Whether sessions count on a unit by its registers: the kernel would overwrite them. */
 static bool is_claimed(const struct unc_platform *p, const struct unc_instance *u)
 {
 	const struct unc_range *regs = &p->table->type[u->type].regs;
@@ -34,9 +34,9 @@ static bool is_claimed(const struct unc_platform *p, const struct unc_instance *
 	return false;
 }
 
-/* Who counts a set. *unloaded: the kernel's driver is not there any more. */
-static const struct unc_provider *choose(const struct unc_platform *p, const struct unc_set *set,
-					 bool *unloaded)
+/* The provider of a set. *unloaded: the kernel's driver is gone. */
+static const struct unc_provider *choose_provider(const struct unc_platform *p,
+						  const struct unc_set *set, bool *unloaded)
 {
 	size_t instance = (size_t)(set->unit - p->instances.unit);
 	unsigned by = UNC_BY_REGISTERS | UNC_BY_KERNEL;
@@ -59,7 +59,7 @@ static const struct unc_provider *choose(const struct unc_platform *p, const str
 	return &unc_registers;
 }
 
-static int claim(struct unc_run *run, struct unc_batch *b, struct unc_error *err)
+static int claim_sets(struct unc_run *run, struct unc_batch *b, struct unc_error *err)
 {
 	bool unloaded = false;
 	size_t n = 0;
@@ -67,7 +67,7 @@ static int claim(struct unc_run *run, struct unc_batch *b, struct unc_error *err
 
 	for (size_t i = 0; i < b->n && rc == 0; i++) {
 		struct unc_set *set = b->set[i];
-		const struct unc_provider *by = choose(run->platform, set, &unloaded);
+		const struct unc_provider *by = choose_provider(run->platform, set, &unloaded);
 		struct unc_error why;
 
 		if (set->by && set->by != by)
@@ -85,8 +85,8 @@ static int claim(struct unc_run *run, struct unc_batch *b, struct unc_error *err
 	return rc;
 }
 
-/* Those that have started get ready to be read. */
-static int ready(struct unc_run *run, const struct unc_batch *b, struct unc_error *err)
+/* Prepares the reads of sets that have started. */
+static int prepare_reads(struct unc_run *run, const struct unc_batch *b, struct unc_error *err)
 {
 	struct unc_error why;
 	int rc = 0;
@@ -115,18 +115,18 @@ int unc_sets_start(struct unc_run *run, struct unc_batch *b, struct unc_error *e
 		b->set[i]->unread = 0;
 	}
 	run->regroup = true;
-	rc = claim(run, b, err);
+	rc = claim_sets(run, b, err);
 	for (int i = 0; i < UNC_N_PROVIDERS && rc == 0; i++) {
-		struct unc_batch own = own_of(b, unc_providers[i]);
+		struct unc_batch own = provider_batch(b, unc_providers[i]);
 
 		if (own.n)
 			rc = unc_providers[i]->start(run, &own, err);
 	}
 	if (rc == 0)
-		rc = ready(run, b, err);
+		rc = prepare_reads(run, b, err);
 	if (rc < 0)
 		(void)unc_sets_stop(run, b, NULL);
-	for (size_t i = 0; i < n && rc < 0; i++) /* those that were not claimed as well */
+	for (size_t i = 0; i < n && rc < 0; i++) /* also those that were not claimed */
 		if (b->set[i]->state == UNC_SET_COUNTS)
 			b->set[i]->state = UNC_SET_OFF;
 	return rc;
@@ -137,10 +137,10 @@ int unc_sets_stop(struct unc_run *run, const struct unc_batch *b, struct unc_err
 	int failed = 0;
 
 	for (int i = 0; i < UNC_N_PROVIDERS; i++) {
-		struct unc_batch own = own_of(b, unc_providers[i]);
+		struct unc_batch own = provider_batch(b, unc_providers[i]);
 		int rc = own.n ? unc_providers[i]->stop(run, &own, failed ? NULL : err) : 0;
 
-		/* Memory that ran out here does not mean that nothing is done. */
+		/* A stop without memory has still done something. */
 		if (!failed)
 			failed = rc == UNC_ERR_MEMORY ? UNC_ERR_IO : rc;
 	}
@@ -156,7 +156,7 @@ int unc_sets_ready(struct unc_run *run, const struct unc_batch *b, struct unc_er
 	int rc = 0;
 
 	for (int i = 0; i < UNC_N_PROVIDERS && rc == 0; i++) {
-		struct unc_batch own = own_of(b, unc_providers[i]);
+		struct unc_batch own = provider_batch(b, unc_providers[i]);
 
 		if (unc_providers[i]->ready && own.n)
 			rc = unc_providers[i]->ready(run, &own, err);
@@ -167,12 +167,12 @@ int unc_sets_ready(struct unc_run *run, const struct unc_batch *b, struct unc_er
 int unc_sets_show(struct unc_run *run, struct unc_batch *b, bool held, enum unc_phase phase,
 		  unc_operation_fn fn, void *user, struct unc_error *err)
 {
-	int rc = held ? 0 : claim(run, b, err);
+	int rc = held ? 0 : claim_sets(run, b, err);
 
 	if (rc == 0 && !b->n && run->failed.code)
 		rc = unc_fail(err, run->failed.code, "%s", run->failed.text);
 	for (int i = 0; i < UNC_N_PROVIDERS && rc == 0; i++) {
-		struct unc_batch own = own_of(b, unc_providers[i]);
+		struct unc_batch own = provider_batch(b, unc_providers[i]);
 
 		rc = unc_providers[i]->show(run, &own, phase, fn, user, err);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Units: whether a unit is frozen, as far as registers tell, and what lets it or its socket go on. */
+/* Units: whether a unit is frozen, as far as registers show it, and unfreezing it or its socket. */
 #include "units/inside.h"
 #include "units/look.h"
 
@@ -54,7 +54,7 @@ static const struct unc_instance *find_ubox(const struct unc_platform *p, unsign
 	return NULL;
 }
 
-/* What of a unit is the run's; *own: it has something there. */
+/* Whether others count on a unit where this run does; *own: the run counts there. */
 static bool has_company(const struct unc_run *run, const struct unc_instance *u, bool *own)
 {
 	bool shared = false;
@@ -71,7 +71,7 @@ static bool has_company(const struct unc_run *run, const struct unc_instance *u,
 	return shared;
 }
 
-/* Whether somebody else counts on a unit of the socket: 1 or 0; or an error. */
+/* Whether another program or session counts on a unit of the socket: 1 or 0; or an error. */
 static int find_others(struct unc_run *run, unsigned socket, struct unc_error *err)
 {
 	struct unc_platform *p = run->platform;
@@ -116,7 +116,7 @@ int unc_socket_go_on(struct unc_run *run, unsigned socket, struct unc_error *err
 		unc_platform_log(p, UNC_LOG_WARNING,
 				 "socket %u was frozen and nobody counts there: it goes on",
 				 socket);
-	else /* its units are lost, and those of others are not */
+	else /* its units are lost, those of other sockets are not */
 		unc_platform_log(p, UNC_LOG_WARNING, "socket %u is frozen and stays so: %s", socket,
 				 why.text);
 	return rc == 0;
