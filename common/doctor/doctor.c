@@ -44,7 +44,7 @@ static void report_unsupported(struct doctor *d, struct unc_topology *t)
 	unc_doctor_listed(d, t);
 }
 
-/* The CPU and its table. False: there is nothing more to look at. */
+/* Checks the CPU and opens its platform. False: no further check is possible. */
 static bool check_cpu(struct doctor *d)
 {
 	struct unc_topology own = {.n_sockets = 0};
@@ -54,7 +54,7 @@ static bool check_cpu(struct doctor *d)
 	int rc = unread ? UNC_ERR_IO
 			: unc_platform_open_under(d->fs, &d->options, d->raised, &d->platform);
 
-	if (rc == UNC_ERR_INVALID) /* its root could be opened: what remains is the choice */
+	if (rc == UNC_ERR_INVALID) /* the root is open already: only the access list can be wrong */
 		unc_report(d, "access", false,
 			   "correct the list of methods (--access, or UNCORE_ACCESS)", "%s",
 			   unc_open_error());
@@ -66,7 +66,7 @@ static bool check_cpu(struct doctor *d)
 	if (rc < 0)
 		return false;
 	unc_doctor_survey(d);
-	t = &d->platform->topology; /* with the sockets that only PCI functions tell */
+	t = &d->platform->topology; /* includes sockets known only by their PCI functions */
 	unc_note(d, "cpu", "%s (%s): %d socket%s, family %d, model 0x%02x", t->model_name,
 		 unc_platform_cpu(d->platform)->title, t->n_sockets, t->n_sockets == 1 ? "" : "s",
 		 t->family, (unsigned)t->model);
@@ -95,9 +95,9 @@ static void check_hypervisor(struct doctor *d)
 
 /* ---- what keeps this process from registers */
 
-/* Whether this process is in another namespace than the machine's first process. The machine's own
- * namespaces have numbers that do not change (Linux, include/linux/proc_ns.h). */
-static bool is_apart(const struct doctor *d, const char *what, unsigned long of_machine)
+/* Whether this process has left the machine's initial namespace `what`. The initial namespaces have
+ * fixed numbers (Linux, include/linux/proc_ns.h). */
+static bool in_own_namespace(const struct doctor *d, const char *what, unsigned long of_machine)
 {
 	char text[64];
 
@@ -105,8 +105,8 @@ static bool is_apart(const struct doctor *d, const char *what, unsigned long of_
 	       strchr(text, '[') && strtoul(strchr(text, '[') + 1, NULL, 10) != of_machine;
 }
 
-/* The program that made the container, by the files that it leaves there; "" if none is known. */
-static void find_manager(const struct doctor *d, char *buf, size_t size)
+/* The container manager, recognized by the files that it creates; "": none is recognized. */
+static void find_container_manager(const struct doctor *d, char *buf, size_t size)
 {
 	if (unc_fs_exists(d->fs, "/run/.containerenv"))
 		snprintf(buf, size, "podman");
@@ -132,9 +132,9 @@ static void check_container(struct doctor *d)
 
 	if (!unc_fs_of_hardware(d->fs))
 		return;
-	find_manager(d, manager, sizeof(manager));
-	users = is_apart(d, "user", 0xeffffffd);
-	d->container = *manager || is_apart(d, "pid", 0xeffffffc);
+	find_container_manager(d, manager, sizeof(manager));
+	users = in_own_namespace(d, "user", 0xeffffffd);
+	d->container = *manager || in_own_namespace(d, "pid", 0xeffffffc);
 	if (!*manager)
 		snprintf(manager, sizeof(manager), "by its namespaces");
 	if (d->container)
@@ -155,7 +155,7 @@ static void check_container(struct doctor *d)
 		unc_note(d, "container", "this is a container (%s)", manager);
 }
 
-/* What tells of a lockdown where securityfs is not mounted; "" for nothing. */
+/* Hints of a lockdown if securityfs is not mounted; "": none. */
 static const char *lockdown_signs(const struct doctor *d)
 {
 	char text[4096] = "", byte[16] = "";
@@ -222,7 +222,7 @@ static void check_privileges(struct doctor *d)
 		 "run as root, or give the program the capabilities: setcap %s%s%s+ep PROGRAM",
 		 s->rawio ? "cap_sys_rawio" : "", s->rawio && s->admin ? "," : "",
 		 s->admin ? "cap_sys_admin" : "");
-	/* What is not in the bounding set no setcap and no root can give. */
+	/* Neither setcap nor root can give a capability outside the bounding set. */
 	unc_report(d, "privileges", (has & needed) == needed,
 		   unc_or_kernel(d, "%s",
 				 (limit & needed) == needed
@@ -241,7 +241,7 @@ static void check_privileges(struct doctor *d)
 
 /* ---- other programs, and the site */
 
-/* A note: numbers are right without it. */
+/* A missing journal is only a note: numbers are right without one. */
 static void check_journal(struct doctor *d)
 {
 	struct unc_error err = {0};
@@ -271,8 +271,8 @@ static void check_journal(struct doctor *d)
 			 old, old);
 }
 
-/* Told last: what is left out keeps no counter from being read. */
-static void check_left_out(struct doctor *d)
+/* Runs last: a line of the site file that is ignored keeps no counter from being read. */
+static void check_site_file(struct doctor *d)
 {
 	const struct unc_wrong *wrong = &d->platform->site.wrong;
 
@@ -312,7 +312,7 @@ static bool check_machine(struct doctor *d)
 	return true;
 }
 
-/* record (doctor.h): gets what is read meanwhile. */
+/* record: NULL, or called at the end with all that the checks have read (doctor.h). */
 static void check_all(struct doctor *d, unc_record_fn *record, struct unc_error *err)
 {
 	struct unc_dump *dump = NULL;
@@ -327,7 +327,7 @@ static void check_all(struct doctor *d, unc_record_fn *record, struct unc_error 
 	if (d->options.sim ? check_simulated(d) : check_machine(d)) {
 		unc_doctor_units(d);
 		unc_doctor_counters(d);
-		check_left_out(d);
+		check_site_file(d);
 		if (!d->options.sim)
 			unc_note(d, "simulation", "off: numbers are of this machine");
 	}
@@ -349,7 +349,7 @@ int unc_doctor_record(const struct unc_options *options, bool raised, unc_record
 	if (err.code < 0)
 		return unc_open_fail(&err);
 	d.options.size = sizeof(d.options);
-	d.options.cpu = NULL; /* what this machine is, not what was asked for */
+	d.options.cpu = NULL; /* the doctor checks this machine, whatever CPU was chosen */
 	check_environment(&d);
 	if (unc_platform_root(&d.options, raised, &d.fs, &err) < 0)
 		unc_report(&d, "root", false, "correct or unset UNCORE_SYSROOT", "%s", err.text);

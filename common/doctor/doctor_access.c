@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Doctor: the ways to the registers, MSR driver, PCI functions, memory, counters of the kernel. */
+/* Doctor: access methods: the MSR driver, PCI functions, memory, counters of the kernel. */
 #include "doctor/doctor.h"
 
 #include <fcntl.h>
@@ -16,9 +16,9 @@ enum {
 	TAINT_OUT_OF_SPEC = 4 /* of /proc/sys/kernel/tainted */
 };
 
-/* Which access method serves what, and why others do not: each with the first unit that a method
- * before did not reach. */
-static void check_ways(struct doctor *d)
+/* Notes how many units each access method serves, with the reason why the first such unit was not
+ * reached by the methods before; and why a method is absent. */
+static void check_access_methods(struct doctor *d)
 {
 	const struct unc_platform *p = d->platform;
 	const struct unc_ways *ways = unc_access_ways(p->access);
@@ -51,8 +51,8 @@ static void check_ways(struct doctor *d)
 
 /* ---- MSRs and memory */
 
-/* False: a note says that no register of a space is needed. */
-static bool is_needed(struct doctor *d, enum unc_space space, const char *check)
+/* Whether registers of a space are needed. False: a note says so. */
+static bool is_space_needed(struct doctor *d, enum unc_space space, const char *check)
 {
 	if (!(d->units.spaces >> space & 1))
 		unc_note(d, check, "not needed on this CPU");
@@ -72,7 +72,7 @@ static int probe_device(const struct doctor *d, const char *path)
 	return fd < 0 ? fd : 0;
 }
 
-/* Opens the file of each socket that has a CPU for it. False: reported. */
+/* Opens /dev/cpu/N/msr once for each socket that has a CPU for it. False: reported. */
 static bool probe_msrs(struct doctor *d)
 {
 	static const char *const remedy[2][2] = {
@@ -87,7 +87,7 @@ static bool probe_msrs(struct doctor *d)
 
 	for (int i = 0; i < t->n_sockets && rc == 0; i++) {
 		if (t->socket[i].quiet || t->socket[i].cpu < 0)
-			continue; /* the units that lack the CPU say so */
+			continue; /* the units of such a socket give the reason */
 		snprintf(path, sizeof(path), "/dev/cpu/%d/msr", t->socket[i].cpu);
 		rc = probe_device(d, path);
 	}
@@ -104,8 +104,8 @@ static bool probe_msrs(struct doctor *d)
 }
 
 /*
- * A note. The module marks the kernel before each write of user space, whatever allow_writes is;
- * that only keeps it from writing to the log (Linux, arch/x86/kernel/msr.c).
+ * A note. The module taints the kernel before each write of user space, whatever allow_writes is;
+ * allow_writes=on only keeps the write out of the log (Linux, arch/x86/kernel/msr.c).
  */
 static void note_taint(struct doctor *d, bool logs)
 {
@@ -123,11 +123,11 @@ static void note_taint(struct doctor *d, bool logs)
 		      : "");
 }
 
-static void check_msr(struct doctor *d)
+static void check_msr_driver(struct doctor *d)
 {
 	char mode[32] = "";
 
-	if (!is_needed(d, UNC_SPACE_MSR, "msr"))
+	if (!is_space_needed(d, UNC_SPACE_MSR, "msr"))
 		return;
 	bool opens = probe_msrs(d), taints = unc_fs_of_hardware(d->fs) && d->units.available;
 	bool told =
@@ -148,14 +148,14 @@ static void check_msr(struct doctor *d)
 		note_taint(d, strcmp(mode, "on") != 0);
 }
 
-static void check_memory(struct doctor *d)
+static void check_dev_mem(struct doctor *d)
 {
 	bool needs = d->units.spaces >> UNC_SPACE_MMIO & 1;
 	int rc = needs ? probe_device(d, "/dev/mem") : UNC_ERR_NOT_FOUND;
 
 	if (rc == 0)
 		unc_note(d, "memory", "/dev/mem can be opened for reading and writing");
-	else if (!is_needed(d, UNC_SPACE_MMIO, "memory"))
+	else if (!is_space_needed(d, UNC_SPACE_MMIO, "memory"))
 		return;
 	else if (rc == UNC_ERR_NOT_FOUND)
 		unc_report(d, "memory", false,
@@ -170,16 +170,17 @@ static void check_memory(struct doctor *d)
 
 /* ---- PCI functions */
 
-/* What the PCI parts of a table need. A kind of function is found if each socket has it. */
+/* PCI functions that the parts of a table need. A kind of function is found if each socket has it. */
 struct pci_needs {
 	unsigned kinds, found, seen;
 	char text[200];
 	struct unc_buf missing;                  /* in text */
-	const struct unc_pci_function *extended; /* needs the extended space */
+	const struct unc_pci_function *extended; /* the first with registers in extended space */
 };
 
-static void need_part(const struct doctor *d, const struct unc_bus *bus,
-		      const struct unc_tbl_part *part, uint64_t extent, struct pci_needs *needs)
+static void count_functions_of_part(const struct doctor *d, const struct unc_bus *bus,
+				    const struct unc_tbl_part *part, uint64_t extent,
+				    struct pci_needs *needs)
 {
 	const int sockets = d->platform->topology.n_sockets;
 	const struct unc_tbl_where *where = NULL;
@@ -238,7 +239,7 @@ static void report_pci(struct doctor *d, struct unc_bus *bus, const struct pci_n
 			 needs->kinds);
 }
 
-static void check_pci(struct doctor *d)
+static void check_pci_functions(struct doctor *d)
 {
 	const struct unc_table *t = d->table;
 	struct pci_needs needs = {.kinds = 0};
@@ -252,8 +253,8 @@ static void check_pci(struct doctor *d)
 	} else {
 		for (unsigned type = 0; type < t->n_type; type++)
 			for (unsigned k = 0; k < t->type[type].parts.n; k++)
-				need_part(d, bus, unc_type_part(t, type, k),
-					  unc_part_extent(t, type, k), &needs);
+				count_functions_of_part(d, bus, unc_type_part(t, type, k),
+							unc_part_extent(t, type, k), &needs);
 		report_pci(d, bus, &needs);
 	}
 	if (bus)
@@ -262,7 +263,7 @@ static void check_pci(struct doctor *d)
 
 /* ---- */
 
-/* Counters that the kernel hands out. */
+/* Checks the counters of logical CPUs, which only the kernel gives. */
 static void check_threads(struct doctor *d)
 {
 	const struct unc_survey *s = &d->units;
@@ -280,10 +281,10 @@ static void check_threads(struct doctor *d)
 
 void unc_doctor_access(struct doctor *d)
 {
-	check_ways(d);
-	check_msr(d);
-	check_pci(d);
-	check_memory(d);
+	check_access_methods(d);
+	check_msr_driver(d);
+	check_pci_functions(d);
+	check_dev_mem(d);
 	unc_doctor_kernel(d);
 	check_threads(d);
 }

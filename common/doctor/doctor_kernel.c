@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Doctor: the kernel's own driver, and the least right with which it counts for us. */
+/* Doctor: the kernel's own driver, and the least right that it requires. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { CAP_PERFMON = 38 }; /* linux/capability.h, since 5.8 */
 
-/* Those that the root shows: their names begin with "uncore". */
+/* The number of PMUs whose names begin with "uncore". */
 static unsigned count_pmus(const struct doctor *d)
 {
 	char **list = unc_fs_list(d->fs, "/sys/bus/event_source/devices");
@@ -22,7 +22,7 @@ static unsigned count_pmus(const struct doctor *d)
 	return n;
 }
 
-/* The least that is enough at a level. last: the last capability that the kernel has. */
+/* The least right that suffices at a level. last: the last capability that the kernel knows. */
 static const char *least_right(int level, int last)
 {
 	enum unc_perf_right right = unc_perf_right(level);
@@ -32,11 +32,11 @@ static const char *least_right(int level, int last)
 								  : "CAP_SYS_ADMIN";
 }
 
-static const char *right_of(const struct doctor *d, int *level, int *last)
+static const char *right_here(const struct doctor *d, int *level, int *last)
 {
 	char text[16] = "";
 
-	*level = 2; /* Linux's own */
+	*level = 2; /* Linux's default */
 	unc_perf_level(d->fs, level);
 	unc_fs_text(d->fs, text, sizeof(text), "/proc/sys/kernel/cap_last_cap");
 	*last = *text ? atoi(text) : CAP_PERFMON;
@@ -73,13 +73,13 @@ const char *unc_or_kernel(struct doctor *d, const char *format, ...)
 		unc_put(&(struct unc_buf){d->remedy, sizeof(d->remedy), strlen(d->remedy), 0},
 			"; the kernel's own %u monitors work all the same (access method kernel), "
 			"with %s",
-			n, right_of(d, &level, &last));
+			n, right_here(d, &level, &last));
 	return d->remedy;
 }
 
-/* Whether the driver may not be used for want of a right; err tells. *passed: it may, by the site's
- * broker. */
-static bool is_refused(const struct unc_platform *p, bool *passed, struct unc_error *err)
+/* Whether the process lacks the right to use the driver; err: the reason. *passed: the site's broker
+ * opens the events for it. */
+static bool is_driver_refused(const struct unc_platform *p, bool *passed, struct unc_error *err)
 {
 	struct unc_kernel_place place;
 	struct unc_error why = {0};
@@ -88,12 +88,12 @@ static bool is_refused(const struct unc_platform *p, bool *passed, struct unc_er
 	     u < p->instances.unit + p->instances.n; u++) {
 		int rc = unc_platform_pmu(p, u, 0, &place, &why);
 
-		if (rc == 0) { /* the same for all */
+		if (rc == 0) { /* one unit answers for all */
 			*passed = place.passed;
 			return false;
 		}
 		if (rc == UNC_ERR_PERMISSION || rc == UNC_ERR_BUSY || rc == UNC_ERR_IO)
-			*err = why; /* the last two: the broker's */
+			*err = why; /* BUSY and IO come from the broker */
 	}
 	return err->code;
 }
@@ -103,8 +103,8 @@ static void report_rights(struct doctor *d)
 	struct unc_error why = {0};
 	char remedy[600], told[UNC_ERROR_MAX] = "";
 	int level, last;
-	const char *right = right_of(d, &level, &last);
-	bool passed = false, refused = is_refused(d->platform, &passed, &why);
+	const char *right = right_here(d, &level, &last);
+	bool passed = false, refused = is_driver_refused(d->platform, &passed, &why);
 
 	if (passed) {
 		unc_kernel_told(d->platform->access, told, sizeof(told));
@@ -118,14 +118,14 @@ static void report_rights(struct doctor *d)
 			 unc_perf_right(level) == UNC_PERF_EVERYBODY ? "" : ", and is there");
 	} else {
 		unc_doctor_grant(level, last, remedy, sizeof(remedy));
-		/* A sentence about a broker: the site has one. */
+		/* A reason that mentions the broker means that the site has one already. */
 		if (!strstr(why.text, "broker"))
 			unc_put(&(struct unc_buf){remedy, sizeof(remedy), strlen(remedy), 0},
 				"; or for all users of the node: systemctl enable --now "
 				"uncored.socket%s",
 				level > 2 ? ", with its drop-in for CAP_SYS_ADMIN (uncored(8))"
 					  : "");
-		/* Where registers do it is no fault to go without. */
+		/* No failure if units can be counted by registers. */
 		unc_report(d, "kernel rights", d->units.available, remedy, "%s", why.text);
 	}
 }
@@ -138,7 +138,7 @@ static void report_named(struct doctor *d)
 
 	for (size_t i = 0; named->table && i < t->n_type; i++) {
 		const struct unc_tbl_type *type = &t->type[i];
-		unsigned units = 0, events = type->events.n - 1u; /* but RAW */
+		unsigned units = 0, events = type->events.n - 1u; /* without RAW */
 
 		for (size_t k = 0; k < named->n_units; k++)
 			units += named->unit[k].type == i;

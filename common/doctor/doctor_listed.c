@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A CPU that no table is for: what its discovery tables list of unit types that others have, so that
- * its first table can begin as a copy. Nothing but these tables, and what tells where they are, is read.
+ * An unsupported CPU: the unit types in its discovery tables that the table of another CPU knows, so
+ * that its first table can begin as a copy. Reads the discovery tables and their location only.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -18,34 +18,34 @@ struct listed {
 	const struct unc_table **table; /* the nearest first */
 	size_t n_tables;
 	struct unc_pmon *pmon;
-	unsigned knows[UNC_TABLE_CPUS]; /* kinds that a table has a type for */
+	unsigned knows[UNC_TABLE_CPUS]; /* for each table: kinds for which it has a type */
 	unsigned kinds;
 };
 
-static void take_note(void *user, const char *text)
+static void note_discovery(void *user, const char *text)
 {
 	unc_note(user, "discovery", "%s", text);
 }
 
-/* Whether records are of one type and access. */
-static bool is_kind(const struct unc_pmon_record *a, const struct unc_pmon_record *b)
+/* Whether two records have the same type and access: one kind. */
+static bool is_same_kind(const struct unc_pmon_record *a, const struct unc_pmon_record *b)
 {
 	return a->type == b->type && a->access == b->access;
 }
 
-/* The next record of the kind on its socket; `end`: there is none. */
+/* The next record of the same kind on the socket; `end`: none. */
 static const struct unc_pmon_record *next_alike(const struct unc_pmon_record *r,
 						const struct unc_pmon_record *end)
 {
 	const struct unc_pmon_record *next = r + 1;
 
-	while (next < end && !is_kind(next, r))
+	while (next < end && !is_same_kind(next, r))
 		next++;
 	return next;
 }
 
-/* Where unit controls of a kind are on a socket: "0x2000 to 0x23f0 by 0x10, 0x2500"; PCI functions:
- * "0c.0, 0d.0 offset 0x438". */
+/* Writes the addresses of a kind's unit controls on a socket: "0x2000 to 0x23f0 by 0x10, 0x2500";
+ * for PCI functions "0c.0, 0d.0 offset 0x438". */
 static void put_places(struct unc_buf *text, const struct unc_pmon_record *kind,
 		       const struct unc_pmon_record *end)
 {
@@ -70,7 +70,7 @@ static void put_places(struct unc_buf *text, const struct unc_pmon_record *kind,
 	}
 }
 
-/* A kind of all sockets, with its places on the first that has it. */
+/* Reports a kind, counted over all sockets, with its addresses on the first socket that has it. */
 static void report_kind(struct listed *l, const struct unc_pmon_list *list,
 			const struct unc_pmon_record *kind)
 {
@@ -87,10 +87,10 @@ static void report_kind(struct listed *l, const struct unc_pmon_list *list,
 	for (const struct unc_pmon_list *all = l->pmon->socket;
 	     all < l->pmon->socket + l->topo->n_sockets; all++)
 		for (const struct unc_pmon_record *r = all->record; r < all->record + all->n; r++)
-			if (is_kind(r, kind) && n++ == 0)
+			if (is_same_kind(r, kind) && n++ == 0)
 				first = r;
 	if (first != kind)
-		return; /* the kind was told with that record */
+		return; /* the kind was reported with that record */
 	l->kinds++;
 	for (size_t i = 0; i < l->n_tables; i++)
 		l->knows[i] += unc_pmon_type(l->table[i], (unsigned)number, kind, &known) >= 0;
@@ -104,7 +104,7 @@ static void report_kind(struct listed *l, const struct unc_pmon_list *list,
 	unc_note(l->d, "discovery", "%s%s", buf, text.n >= sizeof(buf) ? "..." : "");
 }
 
-/* All kinds, and the table that has the most of them; of several the nearest by model, or the first. */
+/* Reports all kinds, and the table that knows most of them; in a tie the nearest model, or the first. */
 static void report_kinds(struct listed *l)
 {
 	size_t best = 0;
@@ -128,7 +128,7 @@ static void report_kinds(struct listed *l)
 			l->kinds);
 }
 
-/* Whether the machine has a function with discovery tables. Of all others nothing is read. */
+/* Whether the machine has a function with discovery tables. Nothing is read from other functions. */
 static bool may_list(struct unc_bus *bus)
 {
 	struct unc_error err = {0};
@@ -142,7 +142,7 @@ static bool may_list(struct unc_bus *bus)
 	return i < bus->n_functions;
 }
 
-/* Of the CPUs of this family, the one with the nearest model: where tables name a kind alike. */
+/* Puts the table of the same family with the nearest model first: it wins where tables tie. */
 static void put_nearest_first(struct listed *l)
 {
 	const struct unc_topology *top = l->topo;
@@ -174,7 +174,8 @@ void unc_doctor_listed(struct doctor *d, struct unc_topology *topo)
 	rc = l.table ? unc_bus_open_system(d->fs, &bus, &err) : unc_no_memory(&err);
 	if (rc == 0 && may_list(bus)) {
 		put_nearest_first(&l);
-		rc = unc_pmon_listed(l.table, l.n_tables, topo, bus, take_note, d, &l.pmon, &err);
+		rc = unc_pmon_listed(l.table, l.n_tables, topo, bus, note_discovery, d, &l.pmon,
+				     &err);
 		if (rc == 0)
 			report_kinds(&l);
 		unc_pmon_free(l.pmon);

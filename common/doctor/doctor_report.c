@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all checks of the doctor use. */
+/* Doctor: reporting, and the survey of units that all checks use. */
 #include "doctor/doctor.h"
 
 #include <string.h>
@@ -46,7 +46,7 @@ void unc_doctor_survey(struct doctor *d)
 		s->available += u->available;
 		reached |= (uint32_t)u->available << space;
 		if (strcmp(unc_platform_served(p, i), unc_space_name(space)) == 0)
-			plain |= 1u << space; /* the method of a space has its name */
+			plain |= 1u << space; /* a space and its own method have one name */
 		if (unc_space_of_thread(space)) {
 			s->threads++;
 			s->threads_available += u->available;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the doctor finds out by registers: which units are missing, which counters are taken and
- * what they count, what is frozen, and whether a control can be written at all.
+ * Doctor: checks by registers: missing units, counters in use and their events, frozen units, and
+ * whether a control can be written.
  *
- * The doctor writes one thing: a control of a unit on which nobody counts, with the value that was
- * just read from it, through the gate. The highest counter is taken: others begin at the lowest.
+ * The doctor writes one register only: a control of a unit on which nothing counts, with the value
+ * just read from it, through the gate. It uses the highest counter: other programs begin at the lowest.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,10 +19,10 @@ enum { STAND_STILL_MS = 20 };
 
 /* ------------------------------------------------------------------- missing units */
 
-/* Whether a type may not lack a unit, where some of the type are `available`. One socket has no
- * links. Units that portable metrics need must not all be missing; the check "kernel" judges those
- * of cores. */
-static bool is_missed(const struct doctor *d, const struct unc_instance *missing, bool available)
+/* Whether a missing unit is a fault; available: the type has other units. A missing link is none on
+ * one socket. If all units of a type are missing, it is a fault if portable metrics need them; the
+ * check "kernel" covers units of cores. */
+static bool is_fault(const struct doctor *d, const struct unc_instance *missing, bool available)
 {
 	const char *name = unc_type_name(d->table, missing->type), *need;
 	bool links = false, wanted = available;
@@ -40,8 +40,8 @@ static bool is_missed(const struct doctor *d, const struct unc_instance *missing
 	return wanted && !(links && d->platform->topology.n_sockets == 1);
 }
 
-/* A type that lacks some of its units gives wrong sums; one that lacks all gives none. Of the latter
- * the first that is missed is shown, with "; 0 of 8 imc units: imc3 of socket 0: REASON". */
+/* A type that lacks some of its units gives partial sums; a type that lacks all gives none. Of the
+ * latter types only the first fault is shown: "; 0 of 8 imc units: imc3 of socket 0: REASON". */
 void unc_doctor_units(struct doctor *d)
 {
 	const struct unc_instances *all = &d->platform->instances;
@@ -61,7 +61,7 @@ void unc_doctor_units(struct doctor *d)
 		}
 		if (!missing)
 			continue;
-		bool fault = is_missed(d, missing, available);
+		bool fault = is_fault(d, missing, available);
 
 		ok &= !fault;
 		none += !available;
@@ -84,15 +84,15 @@ void unc_doctor_units(struct doctor *d)
 		   absent.text, others);
 }
 
-/* ------------------------------------------------------------------- one look at controls */
+/* ------------------------------------------------------------------- controls, read once */
 
-/* What the look at controls has found, and what the counters did meanwhile. */
+/* Controls that are in use, and whether their counters moved within STAND_STILL_MS. */
 struct looks {
 	struct unc_counters found;
 	struct use {
-		bool fixed, read, still; /* the counter could be read, and did not move */
+		bool fixed, read, still; /* read: it could be read; still: it did not move */
 		uint64_t value;
-	} * use; /* of each row of `found` */
+	} * use; /* one for each row of `found` */
 	struct unit_use {
 		unsigned programmable, fixed, read, fixed_still; /* counters */
 	} * unit;                                                /* of each unit of the machine */
@@ -110,7 +110,7 @@ static bool read_counter(const struct doctor *d, const struct unc_found *f, uint
 	return true;
 }
 
-static bool look_around(struct doctor *d, struct looks *looks)
+static bool inspect_counters(struct doctor *d, struct looks *looks)
 {
 	const struct unc_counters *found = &looks->found;
 	const struct unc_instances *all = &d->platform->instances;
@@ -146,7 +146,7 @@ static bool look_around(struct doctor *d, struct looks *looks)
 
 /* ------------------------------------------------------------------ counters in use */
 
-static const char *owner_text(const struct unc_found *f, char *buf, size_t size)
+static const char *put_owner(const struct unc_found *f, char *buf, size_t size)
 {
 	if (f->owner == UNC_OWNER_FOREIGN)
 		snprintf(buf, size, "who programmed it is not known");
@@ -164,7 +164,7 @@ static const char *owner_text(const struct unc_found *f, char *buf, size_t size)
 	return buf;
 }
 
-/* Units without a free counter. */
+/* Reports the number of counters in use, and units without a free counter. */
 static void report_taken(struct doctor *d, const struct looks *looks)
 {
 	const struct unc_instances *all = &d->platform->instances;
@@ -206,8 +206,8 @@ static void report_taken(struct doctor *d, const struct looks *looks)
 		unc_note(d, "counters", "no programmable counter is in use%s", text);
 }
 
-/* Whether one sentence tells of both: fixed counters of a type, or the same event of an owner. */
-static bool alike(const struct unc_found *a, const struct unc_found *b, bool fixed)
+/* Whether one sentence covers both: fixed counters of a type, or the same event of one owner. */
+static bool share_a_sentence(const struct unc_found *a, const struct unc_found *b, bool fixed)
 {
 	return a->instance->type == b->instance->type &&
 	       (fixed || (a->ctl == b->ctl && a->control == b->control && a->owner == b->owner &&
@@ -215,7 +215,7 @@ static bool alike(const struct unc_found *a, const struct unc_found *b, bool fix
 			  strcmp(a->command, b->command) == 0));
 }
 
-/* One control: the unit where it was found, and on how many more. */
+/* Reports one control: its unit, and the number of other units with the same one. */
 static void report_use(struct doctor *d, const struct looks *looks, size_t number)
 {
 	const struct unc_found *row = looks->found.row, *f = &row[number];
@@ -225,15 +225,16 @@ static void report_use(struct doctor *d, const struct looks *looks, size_t numbe
 	unsigned others = 0, still = looks->use[number].still;
 
 	for (size_t i = 0; i < looks->found.n; i++) {
-		if (i == number || looks->use[i].fixed != fixed || !alike(f, &row[i], fixed))
+		if (i == number || looks->use[i].fixed != fixed ||
+		    !share_a_sentence(f, &row[i], fixed))
 			continue;
 		if (i < number)
-			return; /* told with that one */
+			return; /* reported with that one */
 		still += looks->use[i].still;
-		others += row[i].instance != last; /* of fixed counters each unit once */
+		others += row[i].instance != last; /* a unit with several fixed counters: once */
 		last = row[i].instance;
 	}
-	owner_text(f, owner, sizeof(owner));
+	put_owner(f, owner, sizeof(owner));
 	if (others)
 		snprintf(more, sizeof(more), ", and %sof %u more units,", fixed ? "those " : "",
 			 others);
@@ -251,9 +252,9 @@ static void report_use(struct doctor *d, const struct looks *looks, size_t numbe
 
 /* --------------------------------------------------------------------------- frozen */
 
-/* Whether something lets no counter of a unit run, and what: the bit that freezes its socket, as in
- * "frz_all of GLOBAL_CTL of ubox0 of socket 0 is set (0x1)", or its unit control. A clock that is
- * switched on and stands still shows it, too. */
+/* Whether a unit is frozen; buf: by what: the bit that freezes its socket, as in "frz_all of
+ * GLOBAL_CTL of ubox0 of socket 0 is set (0x1)", its unit control, or a clock that is switched on
+ * and does not move. */
 static bool is_frozen(const struct doctor *d, const struct looks *looks, size_t i, char *buf,
 		      size_t size)
 {
@@ -304,8 +305,8 @@ static void report_frozen(struct doctor *d, const struct looks *looks)
 
 /* ---------------------------------------------------------------------------- a write */
 
-/* The control that may be written: of the highest counter, with nothing that the gate refuses. -1:
- * the unit has none, or somebody counts there. */
+/* The control that may be written: of the highest counter whose control holds only bits that the
+ * gate lets through. -1: the unit has none, or counters of it are in use. */
 static int free_control(const struct doctor *d, const struct looks *looks, size_t i)
 {
 	const struct unc_instance *u = &d->platform->instances.unit[i];
@@ -323,7 +324,7 @@ static int free_control(const struct doctor *d, const struct looks *looks, size_
 	return -1;
 }
 
-/* The value that is there now is the one to write, if the control is still free. */
+/* Reads a control again, and writes the value back if the control is still free. */
 static int rewrite(struct doctor *d, const struct unc_instance *u, uint16_t reg,
 		   struct unc_error *err)
 {
@@ -353,7 +354,7 @@ static void report_refused(struct doctor *d, uint8_t space, const char *check,
 	const char *remedy = "the machine does not take writes there: a firmware or a hypervisor "
 			     "that protects its registers";
 
-	/* Opened for writing, and not permitted all the same: no right of a user changes that. */
+	/* The file was opened for writing, but the write was refused: user rights do not help. */
 	if (err->code == UNC_ERR_PERMISSION)
 		remedy = unc_or_kernel(d,
 				       "%sthe kernel is locked down: switch Secure Boot off, or "
@@ -362,9 +363,10 @@ static void report_refused(struct doctor *d, uint8_t space, const char *check,
 	unc_report(d, check, false, remedy, "%s", err->text);
 }
 
-/* One control on each socket that has an idle unit in the space. That the files of all units may be
- * written the probe of discovery has seen. */
-static void try_write(struct doctor *d, const struct looks *looks, uint8_t space, const char *check)
+/* Writes one control on each socket that has an idle unit in the space. Discovery has already probed
+ * whether the files of all units can be opened for writing. */
+static void check_write(struct doctor *d, const struct looks *looks, uint8_t space,
+			const char *check)
 {
 	const struct unc_platform *p = d->platform;
 	bool tried[UNC_MAX_SOCKETS] = {false};
@@ -376,7 +378,7 @@ static void try_write(struct doctor *d, const struct looks *looks, uint8_t space
 		const struct unc_instance *u = &p->instances.unit[i];
 		int reg;
 
-		/* Where the kernel counts for us nothing is written, and its driver may be at it. */
+		/* Not on units with a kernel PMU: their registers may belong to the driver. */
 		if (!u->direct || u->part[0].space != space || (p->kernel && p->kernel[i].pmus) ||
 		    !d->table->type[u->type].n_counters)
 			continue;
@@ -400,7 +402,7 @@ void unc_doctor_counters(struct doctor *d)
 {
 	struct looks looks = {0};
 
-	if (look_around(d, &looks)) {
+	if (inspect_counters(d, &looks)) {
 		report_taken(d, &looks);
 		for (int fixed = 0; fixed < 2; fixed++)
 			for (size_t i = 0; i < looks.found.n; i++)
@@ -408,10 +410,10 @@ void unc_doctor_counters(struct doctor *d)
 					report_use(d, &looks, i);
 		report_frozen(d, &looks);
 		if (!d->locked && !d->writes_off)
-			try_write(d, &looks, UNC_SPACE_MSR, "msr write");
+			check_write(d, &looks, UNC_SPACE_MSR, "msr write");
 		if (!d->locked) {
-			try_write(d, &looks, UNC_SPACE_PCI, "pci write");
-			try_write(d, &looks, UNC_SPACE_MMIO, "memory write");
+			check_write(d, &looks, UNC_SPACE_PCI, "pci write");
+			check_write(d, &looks, UNC_SPACE_MMIO, "memory write");
 		}
 	}
 	unc_counters_free(&looks.found);

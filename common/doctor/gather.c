@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A dump of the machine: what the doctor and the discovery before it have read, and the registers. */
+/* A dump of the machine: all that the doctor and discovery have read, and the registers. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -22,7 +22,7 @@ static int no_device(void *user, const struct unc_device *device)
 	return 0;
 }
 
-static int label(struct doctor *d, struct unc_dump *dump, struct unc_error *err)
+static int label_dump(struct doctor *d, struct unc_dump *dump, struct unc_error *err)
 {
 	const char *sim = d->options.sim ? d->options.sim : "";
 	char kernel[80] = "unknown", day[16] = "";
@@ -40,10 +40,11 @@ static int label(struct doctor *d, struct unc_dump *dump, struct unc_error *err)
 	return 0;
 }
 
-/* ---- what is left out: names of persons and machines */
+/* ---- privacy: names of persons and machines are removed */
 
-/* Keeps the lines, or the words, that begin with `begin`, or those that do not. */
-static void keep(struct unc_dump_entry *entry, const char *ends, const char *begin, bool these)
+/* Keeps the lines or words (ends: what ends one) that begin with `begin`; these false: the others. */
+static void keep_parts(struct unc_dump_entry *entry, const char *ends, const char *begin,
+		       bool these)
 {
 	char *from = entry->data, *to = entry->data;
 
@@ -55,7 +56,7 @@ static void keep(struct unc_dump_entry *entry, const char *ends, const char *beg
 			memmove(to, from, n);
 			to += n;
 		} else if (these && to == entry->data) {
-			*to++ = *ends; /* the first line is one that is left out */
+			*to++ = *ends; /* the first line was removed */
 		}
 		from += n;
 	}
@@ -63,7 +64,7 @@ static void keep(struct unc_dump_entry *entry, const char *ends, const char *beg
 	entry->size = (size_t)(to - entry->data);
 }
 
-static void mask(struct unc_dump_entry *entry)
+static void mask_private(struct unc_dump_entry *entry)
 {
 	static const struct {
 		const char *path, *ends, *begin;
@@ -77,13 +78,14 @@ static void mask(struct unc_dump_entry *entry)
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		if (entry->kind == UNC_DUMP_FILE && entry->data &&
 		    strcmp(entry->path, files[i].path) == 0)
-			keep(entry, files[i].ends, files[i].begin, files[i].these);
+			keep_parts(entry, files[i].ends, files[i].begin, files[i].these);
 }
 
 /* ---- */
 
-/* Registers and devices: whoever reads of them later, the dump has it. What fails is in the dump too. */
-static void save(struct doctor *d, struct unc_dump *dump, struct unc_error *err)
+/* Reads all registers and devices, so that the dump has them for every later reader; it records
+ * failed reads, too. */
+static void save_dump(struct doctor *d, struct unc_dump *dump, struct unc_error *err)
 {
 	const struct unc_unit *unit;
 
@@ -94,14 +96,14 @@ static void save(struct doctor *d, struct unc_dump *dump, struct unc_error *err)
 		unc_unit_devices(d->platform, unit, no_device, NULL);
 	}
 	for (size_t i = 0; i < dump->n; i++)
-		mask(dump->entry[i]);
-	if (label(d, dump, err) == 0)
+		mask_private(dump->entry[i]);
+	if (label_dump(d, dump, err) == 0)
 		unc_dump_save(dump, d->user, err);
 }
 
 int unc_gather(const struct unc_options *options, const char *file)
 {
-	int rc = unc_doctor_record(options, unc_raised(), save, NULL, (void *)(uintptr_t)file);
+	int rc = unc_doctor_record(options, unc_raised(), save_dump, NULL, (void *)(uintptr_t)file);
 
-	return rc < 0 ? rc : 0; /* not how many checks have failed */
+	return rc < 0 ? rc : 0; /* drops the number of failed checks */
 }
