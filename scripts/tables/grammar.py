@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The grammar of the event tables: every statement and every column, one row each. The reader (reader.py) works by it,
-and eventtables/README.md ends in it (`make grammar`).
+"""The grammar of the event tables: one row for every statement and every column. The reader (reader.py) uses it, and
+eventtables/README.md ends with it (`make grammar`).
 
-S(file, statement, flags, what is done when all columns have been taken: end_NAME of the reader, help)
+S(file, statement, flags, NAME of end_NAME in the reader, called after the last column, help)
 C(kind, column, member of the row that the statement becomes, flags, limit, default, help)
 R(kind, column, flags, help)
-    likewise, where end_NAME looks at the text itself
+    likewise, if end_NAME reads the text itself
     A column in capitals is a word in this place; TEXT columns in "..." are quoted.
-    Limit: the largest number (0: what fits), a list of words, the bit of a flag. Default: of a number; of a list of
-    words what the first word means.
+    Limit: the largest number (0: any that fits), a list of words, the bit of a flag. Default: of a number; of a list of
+    words the value of the first word.
 
-Columns are taken in this order, words in a place where they stand; flags come before words that may be left out.
+Columns are read in this order, words in a place by position; flags come before optional words.
 """
 from .rows import (ABS, EVERY, EXCEEDS, FIELD_WO, FROZEN, MAX_PLACES, NODES, ONCE as FIELD_ONCE, RO, SEXT, SPACES,
                    NONE, UMASK_CHOICE, UMASK_DEFAULT, UMASK_EXACT, UMASK_GUIDE, UMASK_PARTIAL, USER, W1C, WHERE_LISTED, WO)
 
-# Kinds of columns: what stands behind the key, and what the text then is not, if it is wrong.
+# Kinds of columns: the form behind the key, and for the error message what a wrong text is not.
 KINDS = {
     'RAW': ('=...', ''),  # the text itself
     'WORD': ('', ''),  # likewise, and it may have a "="
@@ -47,7 +47,7 @@ KINDS = {
 NEEDED, POSITIVE, PLUS1, MSR, PCI, MMIO, CPUS_ONLY = (1 << i for i in range(7))
 ANY_SPACE = MSR | PCI | MMIO | CPUS_ONLY
 FLAG_TEXTS = ((NEEDED, 'needed'), (POSITIVE, 'not 0'), (MSR, 'msr'), (PCI, 'pci'), (MMIO, 'mmio'), (CPUS_ONLY, 'pmu, perf'))
-HOW = (MSR, PCI, MMIO, CPUS_ONLY, CPUS_ONLY, 0)  # by the space of registers; the last: not known so far
+HOW = (MSR, PCI, MMIO, CPUS_ONLY, CPUS_ONLY, 0)  # by the space of registers; the last: still unknown
 
 # Flags of a statement: ONCE in a type, or in the file; it belongs to a TYPE; SELF: its columns are members of the type;
 # SETTINGS_TOO: other KEY=VALUE are settings of fields; AND_WHERE: `where` follows on the line
