@@ -128,7 +128,6 @@ static void register_fork_handlers(void)
 struct unc_journal *unc_journal_new(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	/* Unused pages take no memory. */
 	struct unc_journal *j = mmap(NULL, sizeof(*j), PROT_READ | PROT_WRITE,
 				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
@@ -292,7 +291,7 @@ static int set_lock(int fd, uint64_t first, uint64_t n, short type)
 	return errno == EACCES ? EAGAIN : errno;
 }
 
-/* Whether another process has locked one of n entries; true if that cannot be read. */
+/* Whether another journal has locked one of n entries; true if that cannot be read. */
 static bool others_have(const struct book *b, uint32_t first, uint32_t n)
 {
 	struct flock l = {.l_type = F_WRLCK, .l_start = first, .l_len = n};
@@ -460,8 +459,7 @@ static int set_locks(struct unc_journal *j, bool locked)
 	return error;
 }
 
-/* Writes in a crash-safe order: locks are taken, then entries written, then the head that counts them;
- * locks of unused entries go last. */
+/* Writes in this order: locks, entries, the head that counts them; then drops locks of unused entries. */
 static int write_all(struct unc_journal *j, struct unc_error *err)
 {
 	struct head h = {.magic = MAGIC, .n = j->book->n};
