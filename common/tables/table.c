@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Questions to a table. */
+/* Looks things up in a table. */
 #include "tables/table.h"
 
 #include <endian.h>
@@ -115,7 +115,7 @@ uint16_t unc_find_row(const struct unc_table *t, const void *rows, size_t size, 
 	return UNC_NONE;
 }
 
-/* Eight letters at a time, without regard to case; the same on all machines. */
+/* Hashes eight letters at a time, without case; the result is the same on all machines. */
 size_t unc_slot_of(const struct unc_table *t, uint32_t first, const char *name, size_t length)
 {
 	const uint64_t lower = 0x2020202020202020, odd = 0x9e3779b97f4a7c15;
@@ -132,7 +132,8 @@ size_t unc_slot_of(const struct unc_table *t, uint32_t first, const char *name, 
 	return (hash >> 32) * t->n_slot >> 32;
 }
 
-static bool has_name(const struct unc_table *t, const char *row, bool has_alias, const char *name)
+static bool row_has_name(const struct unc_table *t, const char *row, bool has_alias,
+			 const char *name)
 {
 	unc_str names[3]; /* name, description, alias */
 
@@ -151,11 +152,11 @@ uint16_t unc_find_named(const struct unc_table *t, const void *rows, size_t size
 		uint32_t i = t->slot[at].row - 1u;
 
 		if (i - in.first < in.n &&
-		    has_name(t, (const char *)rows + i * size, has_alias, name))
+		    row_has_name(t, (const char *)rows + i * size, has_alias, name))
 			return (uint16_t)i;
 	}
 	for (uint32_t i = in.first; t->extended && i < (uint32_t)in.first + in.n; i++)
-		if (has_name(t, (const char *)rows + i * size, has_alias, name))
+		if (row_has_name(t, (const char *)rows + i * size, has_alias, name))
 			return (uint16_t)i;
 	return UNC_NONE;
 }
@@ -191,18 +192,18 @@ int unc_kernel_place(const struct unc_tbl_kernel *k, uint16_t reg)
 	return -1;
 }
 
-/* Whether the kernel numbers the units as we do. */
-static bool numbers_alike(const struct unc_tbl_kernel *k)
+/* Whether the kernel's numbers of units are our indexes. */
+static bool has_our_numbers(const struct unc_tbl_kernel *k)
 {
 	static const uint8_t none[sizeof(k->number)];
 
 	return memcmp(k->number, none, sizeof(none)) == 0;
 }
 
-/* The number of a unit in the name of its PMU; -1: it has none. */
-static int number_of(const struct unc_tbl_kernel *k, unsigned index)
+/* Returns the number of a unit in the name of its PMU; -1: none. */
+static int kernel_number(const struct unc_tbl_kernel *k, unsigned index)
 {
-	if (numbers_alike(k))
+	if (has_our_numbers(k))
 		return (int)index;
 	return index < sizeof(k->number) ? k->number[index] - 1 : -1;
 }
@@ -211,9 +212,9 @@ int unc_kernel_unit(const struct unc_tbl_kernel *k, int number)
 {
 	unsigned i = 0;
 
-	if (numbers_alike(k))
+	if (has_our_numbers(k))
 		return number;
-	while (i < sizeof(k->number) && number_of(k, i) != number)
+	while (i < sizeof(k->number) && kernel_number(k, i) != number)
 		i++;
 	return i < sizeof(k->number) ? (int)i : -1;
 }
@@ -229,7 +230,7 @@ bool unc_kernel_pmu(const struct unc_table *t, unsigned type, unsigned pmu, unsi
 	const struct unc_tbl_kernel *k = &t->kernel[rows->first + pmu];
 	const char *name = unc_tbl_str(t, k->name), *number = strstr(name, "{n}");
 	unsigned per = k->per ? k->per : 1;
-	int n = number_of(k, index / per);
+	int n = kernel_number(k, index / per);
 	if (!number) {
 		unc_put(&text, "%s", name);
 		return text.n < size && index < per;
@@ -248,7 +249,7 @@ bool unc_kernel_typed(const struct unc_table *t, unsigned type, unsigned pmu, un
 	if (pmu < row->kernels.n && row->discovery >= 0 &&
 	    !t->kernel[row->kernels.first + pmu].free &&
 	    !t->kernel[row->kernels.first + pmu].unavailable)
-		n = number_of(&t->kernel[row->kernels.first + pmu], index);
+		n = kernel_number(&t->kernel[row->kernels.first + pmu], index);
 	unc_put(&text, "uncore_type_%d_%d", row->discovery, n);
 	return text.n < size && n >= 0;
 }
