@@ -13,27 +13,26 @@
 #include "host/fs.h"
 #include "host/machine.h"
 
-/* An allowed register, whether it has been found to be within the fence, and by which ways to be
- * readable. */
+/* An allowed register: whether it is inside the fence, and which methods could read it. */
 struct known {
 	struct unc_reg reg;
 	uint64_t write_mask;
 	bool readable, inside;
 	uint16_t tried;       /* bits 1 << way */
-	int16_t unidentified; /* errno: why its PCI function could not be */
+	int16_t unidentified; /* errno: why its PCI function could not be identified */
 };
 
 struct unc_access {
 	struct unc_machine *machine;
 	struct unc_ways ways;
-	/* Sessions of different threads prepare at the same time. Running takes no lock. */
+	/* Sessions of several threads prepare at once. Running takes no lock. */
 	pthread_mutex_t lock;
 	struct known *known;
 	size_t n;
 	bool sorted;
-	size_t last; /* where a register was looked for last */
+	size_t last; /* where the last search for a register ended */
 	struct unc_fence fence;
-	uint64_t function; /* the PCI function that was identified last, and what it is */
+	uint64_t function; /* the PCI function identified last, and its vendor and device */
 	uint32_t identity;
 };
 
@@ -78,8 +77,8 @@ const char *unc_access_name(const struct unc_access *access, unsigned way)
 	return way ? access->ways.way[way].methods->name : "";
 }
 
-/* Orders by space, address and target; width last, so that equal places are neighbours. */
-static int compare_place(const struct unc_reg *a, const struct unc_reg *b)
+/* Compares space, address and target; compare_known() adds the width, so that equal places are adjacent. */
+static int compare_address(const struct unc_reg *a, const struct unc_reg *b)
 {
 	int order = unc_order(a->space, b->space);
 
@@ -90,12 +89,12 @@ static int compare_place(const struct unc_reg *a, const struct unc_reg *b)
 static int compare_known(const void *pa, const void *pb)
 {
 	const struct known *a = pa, *b = pb;
-	int d = compare_place(&a->reg, &b->reg);
+	int d = compare_address(&a->reg, &b->reg);
 
 	return d ? d : (int)a->reg.width - (int)b->reg.width;
 }
 
-/* Sorts; a register given several times (shared by units) may be what any of them says. */
+/* Sorts the registers. Rows of the same register (shared by units) are merged: it gets the rights of all. */
 static void sort_known(struct unc_access *access)
 {
 	struct known *less;
@@ -143,14 +142,14 @@ struct unc_fence *unc_access_fence(struct unc_access *access)
 	return &access->fence;
 }
 
-/* First allowed register of this place, or NULL. Operations of a unit are on places that are close to
- * each other, mostly one behind the other: these are looked for in steps that double. */
+/* Returns the first allowed register of this place, or NULL. The registers of a unit are close together and
+ * mostly in order, so the search begins at the last place, in steps that double. */
 static struct known *find_place(struct unc_access *access, const struct unc_reg *reg)
 {
 	size_t low = 0, high = access->last;
 
-	for (size_t step = 1; high < access->n && compare_place(&access->known[high].reg, reg) < 0;
-	     step *= 2) {
+	for (size_t step = 1;
+	     high < access->n && compare_address(&access->known[high].reg, reg) < 0; step *= 2) {
 		low = high + 1;
 		high += step;
 	}
@@ -158,18 +157,18 @@ static struct known *find_place(struct unc_access *access, const struct unc_reg 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (compare_place(&access->known[middle].reg, reg) < 0)
+		if (compare_address(&access->known[middle].reg, reg) < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	access->last = low;
-	if (low < access->n && compare_place(&access->known[low].reg, reg) == 0)
+	if (low < access->n && compare_address(&access->known[low].reg, reg) == 0)
 		return &access->known[low];
 	return NULL;
 }
 
-static void describe(const struct unc_reg *reg, char *buf, size_t size)
+static void describe_register(const struct unc_reg *reg, char *buf, size_t size)
 {
 	uint64_t a = reg->address;
 
@@ -186,9 +185,9 @@ static void describe(const struct unc_reg *reg, char *buf, size_t size)
 
 /* ---- the fence */
 
-/* The device id of an Intel function that a register is in; 0: of no function, or of another
- * vendor's. What cannot be identified is not prepared either, and the back end knows why. */
-static uint16_t device_of(struct unc_access *access, struct known *known, uint32_t *identity)
+/* Returns the device id of the Intel function that has the register; 0: no PCI function, or another vendor.
+ * A function that cannot be identified is not prepared either; the back end knows why. */
+static uint16_t identify_device(struct unc_access *access, struct known *known, uint32_t *identity)
 {
 	const struct unc_reg *reg = &known->reg;
 	uint64_t function = UNC_PCI_FUNCTION(reg->address);
@@ -205,9 +204,10 @@ static uint16_t device_of(struct unc_access *access, struct known *known, uint32
 								     : (uint16_t)(*identity >> 16);
 }
 
-/* What the fence does not know of a register may not be written to it, whoever allows it. */
-static int fence(struct unc_access *access, struct known *known, const char *name,
-		 struct unc_error *err)
+/* Refuses a register that the fence does not know, and removes bits that it does not allow, even if the
+ * allowlist has them. */
+static int check_fence(struct unc_access *access, struct known *known, const char *name,
+		       struct unc_error *err)
 {
 	char of[32] = "";
 	uint32_t identity = 0;
@@ -219,7 +219,7 @@ static int fence(struct unc_access *access, struct known *known, const char *nam
 	if (!access->fence.table)
 		return unc_fail(err, UNC_ERR_DENIED,
 				"%s is not touched: no table of this CPU is compiled in", name);
-	device = device_of(access, known, &identity);
+	device = identify_device(access, known, &identity);
 	if (known->unidentified)
 		return 0;
 	known->inside = unc_fence_has(&access->fence, &known->reg, device, &mask);
@@ -234,21 +234,21 @@ static int fence(struct unc_access *access, struct known *known, const char *nam
 
 /* ---- the gate */
 
-/* The register of this place and width. NULL: there is none. */
-static struct known *find_register(struct unc_access *access, const struct unc_reg *reg)
+/* Returns the allowed register of this place and width; NULL: none. */
+static struct known *find_known(struct unc_access *access, const struct unc_reg *reg)
 {
 	struct known *known = find_place(access, reg);
 
-	for (; known && known < access->known + access->n && compare_place(&known->reg, reg) == 0;
+	for (; known && known < access->known + access->n && compare_address(&known->reg, reg) == 0;
 	     known++)
 		if (known->reg.width == reg->width)
 			return known;
 	return NULL;
 }
 
-/* What the tables say of a register, and the fence has seen: the usual. */
-static bool permits(const struct unc_access *access, const struct known *known,
-		    const struct unc_reg_op *op)
+/* The fast path: whether the fence has passed the register and the tables allow the operation. */
+static bool is_permitted(const struct unc_access *access, const struct known *known,
+			 const struct unc_reg_op *op)
 {
 	if (!known || !(known->inside || !access->machine->fenced))
 		return false;
@@ -256,23 +256,23 @@ static bool permits(const struct unc_access *access, const struct known *known,
 				       : known->write_mask && !(op->value & ~known->write_mask);
 }
 
-static int check(struct unc_access *access, struct unc_reg_op *op, struct unc_error *err)
+static int check_op(struct unc_access *access, struct unc_reg_op *op, struct unc_error *err)
 {
-	struct known *known = find_register(access, &op->reg);
+	struct known *known = find_known(access, &op->reg);
 	const struct known *place = known ? known : find_place(access, &op->reg);
 	char reg[80];
 	int rc;
 
-	if (op->reg.space < UNC_N_SPACES && permits(access, known, op))
+	if (op->reg.space < UNC_N_SPACES && is_permitted(access, known, op))
 		return unc_ways_lead(&access->ways, &op->reg, err);
-	describe(&op->reg, reg, sizeof(reg));
+	describe_register(&op->reg, reg, sizeof(reg));
 	if (!place || op->reg.space >= UNC_N_SPACES)
 		return unc_fail(err, UNC_ERR_DENIED, "%s is no register of this machine's monitors",
 				reg);
 	if (!known)
 		return unc_fail(err, UNC_ERR_DENIED, "%s has %u bits, the access %u", reg,
 				place->reg.width, op->reg.width);
-	if ((rc = fence(access, known, reg, err)) < 0)
+	if ((rc = check_fence(access, known, reg, err)) < 0)
 		return rc;
 	if (op->kind == UNC_OP_READ && !known->readable)
 		return unc_fail(err, UNC_ERR_DENIED, "%s is write-only", reg);
@@ -285,13 +285,13 @@ static int check(struct unc_access *access, struct unc_reg_op *op, struct unc_er
 	return unc_ways_lead(&access->ways, &op->reg, err);
 }
 
-/* Opens what the operation needs; with `try`, a register that is to be read is read if it never was.
- * Nothing that the fence has not seen may be run. */
+/* Opens what the operation needs; with `try`, reads a register that was never read before. An operation that
+ * the fence has not passed must not run. */
 static int prepare_one(struct unc_access *access, struct unc_reg_op *op, bool try,
 		       struct unc_error *err)
 {
 	const struct unc_way *way = &access->ways.way[op->reg.way];
-	struct known *known = find_register(access, &op->reg);
+	struct known *known = find_known(access, &op->reg);
 	int rc;
 
 	unc_op_done(op, 0);
@@ -306,9 +306,9 @@ static int prepare_one(struct unc_access *access, struct unc_reg_op *op, bool tr
 			unc_pci_name(op->reg.address).text, unc_fs_reason(known->unidentified));
 }
 
-/* Without a try nothing is read. */
-static int prepare(struct unc_access *access, struct unc_reg_op *ops, size_t n, bool try,
-		   struct unc_error *err)
+/* Checks all operations, then prepares them; without `try` no register is read. */
+static int prepare_all(struct unc_access *access, struct unc_reg_op *ops, size_t n, bool try,
+		       struct unc_error *err)
 {
 	int rc = 0;
 
@@ -316,7 +316,7 @@ static int prepare(struct unc_access *access, struct unc_reg_op *ops, size_t n, 
 	if (!access->sorted)
 		sort_known(access);
 	for (size_t i = 0; i < n && rc == 0; i++)
-		rc = check(access, &ops[i], err);
+		rc = check_op(access, &ops[i], err);
 	for (size_t i = 0; i < n && rc == 0; i++)
 		rc = prepare_one(access, &ops[i], try, err);
 	pthread_mutex_unlock(&access->lock);
@@ -326,22 +326,22 @@ static int prepare(struct unc_access *access, struct unc_reg_op *ops, size_t n, 
 int unc_access_prepare(struct unc_access *access, struct unc_reg_op *ops, size_t n,
 		       struct unc_error *err)
 {
-	return prepare(access, ops, n, true, err);
+	return prepare_all(access, ops, n, true, err);
 }
 
-/* They could be read: to prepare them once more is to find their files. */
+/* Notes that these registers are readable: preparing them again only finds their files. */
 static void note_tried(struct unc_access *access, const struct unc_reg_op *ops, size_t n)
 {
 	pthread_mutex_lock(&access->lock);
 	for (size_t i = 0; i < n; i++)
-		find_register(access, &ops[i].reg)->tried |= (uint16_t)(1u << ops[i].reg.way);
+		find_known(access, &ops[i].reg)->tried |= (uint16_t)(1u << ops[i].reg.way);
 	pthread_mutex_unlock(&access->lock);
 }
 
 int unc_access_read(struct unc_access *access, struct unc_reg_op *ops, size_t n,
 		    struct unc_error *err)
 {
-	int rc = prepare(access, ops, n, false, err);
+	int rc = prepare_all(access, ops, n, false, err);
 
 	if (rc < 0)
 		return rc;
@@ -367,7 +367,7 @@ int unc_access_serves(struct unc_access *access, unsigned number, const struct u
 					.kind = regs[i].readable ? UNC_OP_READ : UNC_OP_WRITE};
 
 		op.reg.way = (uint8_t)number;
-		rc = check(access, &op, err);
+		rc = check_op(access, &op, err);
 	}
 	pthread_mutex_unlock(&access->lock);
 	if (rc == 0 && way->absent.code)

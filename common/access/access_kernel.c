@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Access methods kernel and broker: groups of events are read. */
+/* Access methods kernel and broker: reading groups of events. */
 #include "access/broker.h"
 #include "access/kernel_group.h"
 #include "host/machine.h"
@@ -70,7 +70,7 @@ static int kernel_run(struct unc_backend *backend, struct unc_reg_op *ops, size_
 
 static void kernel_close(struct unc_backend *backend)
 {
-	/* In a forked process: its owner's. */
+	/* NULL: in a forked process the broker's events belong to the parent. */
 	for (struct unc_kernel_group *next; backend->first; backend->first = next) {
 		next = backend->first->next;
 		unc_kernel_group_close(backend->first, NULL);

@@ -24,8 +24,8 @@ struct unc_backend {
 	struct page *page; /* only pages that hold allowed registers */
 	size_t n;
 	uint64_t page_size;
-	int fd;     /* -1: not opened yet */
-	bool plain; /* a plain file stands for the memory: touching beyond its end would kill us */
+	int fd;       /* -1: not opened yet */
+	bool plain;   /* a plain file replaces the memory: access past its end would be fatal */
 	uint64_t end; /* of the plain file */
 	bool writable;
 };
@@ -37,7 +37,7 @@ static void mmio_open(struct unc_backend *backend, struct unc_machine *machine)
 	backend->page_size = (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static int open_memory(struct unc_backend *backend, struct unc_error *err)
+static int open_dev_mem(struct unc_backend *backend, struct unc_error *err)
 {
 	struct stat st;
 	int fd;
@@ -78,7 +78,7 @@ static int fail_page(uint64_t address, int errno_value, struct unc_error *err)
 			strerror(errno_value));
 }
 
-/* The mapping of the page of `op`, made once and kept. */
+/* Maps the page of `op`, once. */
 static int find_page(struct unc_backend *backend, uint64_t address, const struct unc_reg_op *op,
 		     char **map, struct unc_error *err)
 {
@@ -106,9 +106,9 @@ static int find_page(struct unc_backend *backend, uint64_t address, const struct
 	return 0;
 }
 
-/* Where a dump stands for the memory: a register of which it knows no value is an error. */
-static int prepare_again(struct unc_backend *backend, const struct unc_reg_op *op, uint64_t page,
-			 struct unc_error *err)
+/* Checks that the dump that replaces the memory has a value of the register. */
+static int prepare_recorded(struct unc_backend *backend, const struct unc_reg_op *op, uint64_t page,
+			    struct unc_error *err)
 {
 	int rc = op->kind == UNC_OP_WRITE ? 0
 					  : unc_fs_read_at(backend->fs, backend->fd, NULL,
@@ -130,7 +130,7 @@ static int mmio_prepare(struct unc_backend *backend, struct unc_reg_op *op, stru
 	if ((bytes != 4 && bytes != 8) || address & (bytes - 1))
 		return unc_fail(err, UNC_ERR_INVALID, "mmio 0x%" PRIx64 ": no place for %u bits",
 				address, op->reg.width);
-	rc = open_memory(backend, err);
+	rc = open_dev_mem(backend, err);
 	if (rc < 0)
 		return rc;
 	if (op->kind == UNC_OP_WRITE && !backend->writable)
@@ -141,7 +141,7 @@ static int mmio_prepare(struct unc_backend *backend, struct unc_reg_op *op, stru
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "mmio 0x%" PRIx64 " is not in this dump",
 				address);
 	if (unc_fs_replayed(backend->fs))
-		return prepare_again(backend, op, address - inside, err);
+		return prepare_recorded(backend, op, address - inside, err);
 	rc = find_page(backend, address - inside, op, &map, err);
 	if (rc < 0)
 		return rc;
@@ -149,7 +149,7 @@ static int mmio_prepare(struct unc_backend *backend, struct unc_reg_op *op, stru
 	return 0;
 }
 
-static int run_again(struct unc_backend *backend, struct unc_reg_op *op)
+static int run_recorded(struct unc_backend *backend, struct unc_reg_op *op)
 {
 	bool read = op->kind == UNC_OP_READ;
 	uint64_t value = op->value;
@@ -175,7 +175,7 @@ static int mmio_run(struct unc_backend *backend, struct unc_reg_op *ops, size_t 
 		volatile uint32_t *narrow = op->handle.ptr;
 
 		if (unc_fs_replayed(backend->fs)) {
-			failed += run_again(backend, op);
+			failed += run_recorded(backend, op);
 			continue;
 		}
 		if (op->kind == UNC_OP_READ)

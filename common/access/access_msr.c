@@ -2,8 +2,8 @@
 /*
  * Model-specific registers through the kernel's msr driver: the file position is the number.
  *
- * The kernel interrupts the CPU of the file, unless the caller runs there. All CPUs of a socket have
- * the same registers: those of the caller's own socket are accessed on the caller's CPU.
+ * The kernel interrupts the CPU of the file, unless the caller runs on it. All CPUs of a socket have the
+ * same registers, so the registers of the caller's socket are accessed on the caller's CPU.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,15 +20,15 @@
 
 enum {
 	NOT_OPENED,
-	NOT_TO_BE_HAD, /* in place of a descriptor, which is above 2 */
-	MAX_OWN = 32   /* a thread that is moved about shall not use up the program's descriptors */
+	NOT_TO_BE_HAD, /* instead of a descriptor, which is above 2 */
+	MAX_OWN = 32   /* a thread that migrates must not use up the program's descriptors */
 };
 
 struct unc_backend {
 	const struct unc_machine *machine;
-	pthread_mutex_t lock; /* of opening */
-	atomic_uint n_own;    /* CPUs of which the file was wanted as a caller ran there */
-	atomic_int writable;  /* the file that was found to be so last */
+	pthread_mutex_t lock; /* for opening files */
+	atomic_uint n_own;    /* CPUs whose file was opened because a caller ran there */
+	atomic_int writable;  /* the file found writable last */
 	_Atomic int file[UNC_MAX_CPUS];
 };
 
@@ -38,8 +38,8 @@ static void msr_open(struct unc_backend *backend, struct unc_machine *machine)
 	pthread_mutex_init(&backend->lock, NULL);
 }
 
-static int fail_open(const struct unc_backend *backend, uint32_t cpu, int rc, int errno_value,
-		     struct unc_error *err)
+static int fail_msr_file(const struct unc_backend *backend, uint32_t cpu, int rc, int errno_value,
+			 struct unc_error *err)
 {
 	if (rc == UNC_ERR_PERMISSION)
 		return unc_fail(
@@ -54,13 +54,13 @@ static int fail_open(const struct unc_backend *backend, uint32_t cpu, int rc, in
 			"/dev/cpu/%u/msr: no such file: load the msr module (modprobe msr)", cpu);
 }
 
-static int opened(struct unc_backend *backend, uint32_t cpu)
+static int file_of_cpu(struct unc_backend *backend, uint32_t cpu)
 {
 	return atomic_load_explicit(&backend->file[cpu], memory_order_relaxed);
 }
 
-/* The file of a CPU, opened once and kept. UNC_ERR_*, and errno. */
-static int cpu_file(struct unc_backend *backend, uint32_t cpu)
+/* Opens the file of a CPU, once. Returns it, or UNC_ERR_* and errno. */
+static int open_cpu_file(struct unc_backend *backend, uint32_t cpu)
 {
 	static const char path[] = "/dev/cpu/%u/msr";
 	struct unc_fs *fs = backend->machine->fs;
@@ -68,10 +68,10 @@ static int cpu_file(struct unc_backend *backend, uint32_t cpu)
 
 	if (cpu >= UNC_MAX_CPUS)
 		return UNC_ERR_NOT_FOUND;
-	if ((fd = opened(backend, cpu)) > NOT_TO_BE_HAD)
+	if ((fd = file_of_cpu(backend, cpu)) > NOT_TO_BE_HAD)
 		return fd;
 	pthread_mutex_lock(&backend->lock);
-	if ((fd = opened(backend, cpu)) <= NOT_TO_BE_HAD) {
+	if ((fd = file_of_cpu(backend, cpu)) <= NOT_TO_BE_HAD) {
 		fd = unc_fs_descriptor(fs, O_RDWR, path, cpu);
 		if (fd == UNC_ERR_PERMISSION)
 			fd = unc_fs_descriptor(fs, O_RDONLY, path, cpu);
@@ -82,16 +82,16 @@ static int cpu_file(struct unc_backend *backend, uint32_t cpu)
 	return fd;
 }
 
-/* Where a CPU is offline any other of its socket reaches the same registers: the file of the next
- * from *i on; UNC_ERR_NOT_FOUND: there is none. */
-static int stand_in(struct unc_backend *backend, uint32_t cpu, unsigned *i)
+/* If a CPU is offline, any other CPU of its socket reaches the same registers. Returns the file of the next
+ * one from *i on; UNC_ERR_NOT_FOUND: no more. */
+static int sibling_file(struct unc_backend *backend, uint32_t cpu, unsigned *i)
 {
 	const struct unc_topology *top = backend->machine->top;
 	int other, fd = UNC_ERR_NOT_FOUND;
 
 	while (fd < 0 && (other = unc_topology_sibling(top, cpu, (*i)++)) >= 0)
 		if ((uint32_t)other != cpu && !top->cpu_quiet[other])
-			fd = cpu_file(backend, (uint32_t)other);
+			fd = open_cpu_file(backend, (uint32_t)other);
 	return fd;
 }
 
@@ -105,7 +105,7 @@ static bool is_writable(struct unc_backend *backend, int fd)
 	return true;
 }
 
-static int transfer(const struct unc_backend *backend, struct unc_reg_op *op, int fd)
+static int transfer_value(const struct unc_backend *backend, struct unc_reg_op *op, int fd)
 {
 	const struct unc_fs *fs = backend->machine->fs;
 	uint64_t value = op->value;
@@ -119,25 +119,26 @@ static int transfer(const struct unc_backend *backend, struct unc_reg_op *op, in
 	return rc;
 }
 
-/* By the file that the operation has; if its CPU went offline, by another one's from now on. */
-static int transfer_there(struct unc_backend *backend, struct unc_reg_op *op)
+/* Uses the file of the operation. If its CPU went offline, switches the operation to another CPU's file. */
+static int transfer_or_move(struct unc_backend *backend, struct unc_reg_op *op)
 {
-	int rc = transfer(backend, op, op->handle.fd), fd;
+	int rc = transfer_value(backend, op, op->handle.fd), fd;
 
-	for (unsigned i = 0; rc == ENXIO && (fd = stand_in(backend, op->reg.target, &i)) >= 0;) {
-		rc = transfer(backend, op, fd);
+	for (unsigned i = 0;
+	     rc == ENXIO && (fd = sibling_file(backend, op->reg.target, &i)) >= 0;) {
+		rc = transfer_value(backend, op, fd);
 		if (rc != ENXIO)
 			op->handle.fd = fd;
 	}
 	return rc;
 }
 
-/* Tries a read once, so that a missing register is a sentence now and not a code later. */
+/* Reads once for a test, so that a missing register is a sentence now instead of a code later. */
 static int try_read(struct unc_backend *backend, struct unc_reg_op *op, struct unc_error *err)
 {
 	unsigned cpu = op->reg.target;
 	uint64_t number = op->reg.address;
-	int rc = transfer_there(backend, op);
+	int rc = transfer_or_move(backend, op);
 
 	op->errno_value = (int16_t)rc;
 	if (rc == 0)
@@ -158,13 +159,13 @@ static int try_read(struct unc_backend *backend, struct unc_reg_op *op, struct u
 
 static int msr_prepare(struct unc_backend *backend, struct unc_reg_op *op, struct unc_error *err)
 {
-	int rc = cpu_file(backend, op->reg.target), error = errno, fd = rc;
+	int rc = open_cpu_file(backend, op->reg.target), error = errno, fd = rc;
 	unsigned i = 0;
 
 	if (rc < 0 && rc != UNC_ERR_PERMISSION)
-		fd = stand_in(backend, op->reg.target, &i);
+		fd = sibling_file(backend, op->reg.target, &i);
 	if (fd < 0)
-		return fail_open(backend, op->reg.target, rc, error, err);
+		return fail_msr_file(backend, op->reg.target, rc, error, err);
 	if (op->kind == UNC_OP_WRITE && !is_writable(backend, fd))
 		return unc_fail(
 			err, UNC_ERR_PERMISSION,
@@ -177,65 +178,66 @@ static int msr_prepare(struct unc_backend *backend, struct unc_reg_op *op, struc
 
 /* ---- running */
 
-/* The file of the CPU on which the caller runs; where it is not to be had it is not tried again. */
-static int own_file(struct unc_backend *backend, uint32_t cpu)
+/* Returns the file of the CPU on which the caller runs. A file that cannot be opened is not tried again. */
+static int caller_file(struct unc_backend *backend, uint32_t cpu)
 {
-	int fd = opened(backend, cpu), none = NOT_OPENED;
+	int fd = file_of_cpu(backend, cpu), none = NOT_OPENED;
 
 	if (fd == NOT_OPENED)
-		fd = atomic_fetch_add(&backend->n_own, 1) < MAX_OWN ? cpu_file(backend, cpu) : -1;
+		fd = atomic_fetch_add(&backend->n_own, 1) < MAX_OWN ? open_cpu_file(backend, cpu)
+								    : -1;
 	if (fd >= 0)
 		return fd;
 	atomic_compare_exchange_strong(&backend->file[cpu], &none, NOT_TO_BE_HAD);
 	return NOT_TO_BE_HAD;
 }
 
-/* Where the caller runs: socket -1 if that does not help. */
+/* The socket on which the caller runs, and the file of its CPU; socket -1: not usable. */
 struct seat {
 	int socket, fd;
 };
 
-static struct seat take_seat(struct unc_backend *backend)
+static struct seat find_seat(struct unc_backend *backend)
 {
 	const struct unc_topology *top = backend->machine->top;
 	const struct unc_machine *machine = backend->machine;
 	int cpu = machine->methods->cpu ? machine->methods->cpu(machine) : -1;
 	struct seat seat = {.socket = -1};
 
-	/* Only one that was online: of another the socket is a guess. */
+	/* The CPU must have been online at discovery: otherwise its socket is not known. */
 	if (!top || cpu < 0 || cpu >= UNC_MAX_CPUS || !top->cpu_socket[cpu])
 		return seat;
-	seat.fd = own_file(backend, (uint32_t)cpu);
+	seat.fd = caller_file(backend, (uint32_t)cpu);
 	if (seat.fd != NOT_TO_BE_HAD)
 		seat.socket = unc_topology_socket(top, cpu);
 	return seat;
 }
 
-static int run_one(struct unc_backend *backend, struct unc_reg_op *op, const struct seat *seat)
+static int run_msr_op(struct unc_backend *backend, struct unc_reg_op *op, const struct seat *seat)
 {
 	bool own = seat->socket >= 0 &&
 		   unc_topology_socket(backend->machine->top, (int)op->reg.target) == seat->socket;
-	int rc = own ? transfer(backend, op, seat->fd) : ENXIO;
+	int rc = own ? transfer_value(backend, op, seat->fd) : ENXIO;
 
-	/* Or the caller has moved, and that CPU is offline, or its file is not to be written. */
-	return rc == ENXIO || rc == EBADF ? transfer_there(backend, op) : rc;
+	/* Another socket; or the caller's CPU went offline, or its file is read-only. */
+	return rc == ENXIO || rc == EBADF ? transfer_or_move(backend, op) : rc;
 }
 
 static int msr_run(struct unc_backend *backend, struct unc_reg_op *ops, size_t n)
 {
-	struct seat seat = take_seat(backend);
+	struct seat seat = find_seat(backend);
 	int failed = 0;
 
 	for (size_t i = 0; i < n; i++)
-		failed += unc_op_done(&ops[i], run_one(backend, &ops[i], &seat));
+		failed += unc_op_done(&ops[i], run_msr_op(backend, &ops[i], &seat));
 	return failed;
 }
 
 static void msr_close(struct unc_backend *backend)
 {
 	for (uint32_t cpu = 0; cpu < UNC_MAX_CPUS; cpu++)
-		if (opened(backend, cpu) > NOT_TO_BE_HAD)
-			close(opened(backend, cpu));
+		if (file_of_cpu(backend, cpu) > NOT_TO_BE_HAD)
+			close(file_of_cpu(backend, cpu));
 	pthread_mutex_destroy(&backend->lock);
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Model-specific registers through the module msr-safe (https://github.com/LLNL/msr-safe): lists of
- * operations in one call, each checked against an allowlist that the administrator keeps. The
- * module refuses a list in which a register is not allowed, and runs nothing of it. Bits outside of
- * a register's write mask it leaves as they are without a word: so a unit is served only if the
- * masks hold all that the tables let us write.
- */
+  * operations in one call, each checked against the administrator's allowlist. The module refuses a
+  * list with a register that is not allowed, and runs nothing of it. It silently ignores bits outside
+  * a register's write mask: so a unit is served only if the masks have all bits that the tables
+  * allow to be written.
+  */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -33,7 +33,7 @@ struct batch_op {
 
 struct batch {
 	uint32_t n;
-	uint32_t version; /* before 2.0 not looked at */
+	uint32_t version; /* ignored before 2.0 */
 	struct batch_op *op;
 };
 
@@ -76,7 +76,7 @@ static void safe_open(struct unc_backend *backend, struct unc_machine *machine)
 	backend->fd = -1;
 }
 
-/* Opens the device once: as the machine is opened, or by the gate, one operation at a time. */
+/* Opens the device once. No lock: called while the machine is opened, or by the gate under its lock. */
 static int open_once(struct unc_backend *backend, struct unc_error *err)
 {
 	int fd = backend->fd < 0 ? open_device(backend->machine->fs, err) : backend->fd;
@@ -87,7 +87,7 @@ static int open_once(struct unc_backend *backend, struct unc_error *err)
 	return 0;
 }
 
-/* Runs a list. 0, or the errno value of the whole; each has its own in op[].error. */
+/* Runs a list. Returns 0 or the errno value of the call; op[].error has that of each operation. */
 static int run_batch(const struct unc_backend *backend, struct batch_op *op, size_t n)
 {
 	struct batch batch = {.n = (uint32_t)n, .version = INTERFACE, .op = op};
@@ -95,7 +95,6 @@ static int run_batch(const struct unc_backend *backend, struct batch_op *op, siz
 	return ioctl(backend->fd, RUN_BATCH, &batch) < 0 ? errno : 0;
 }
 
-/* What a list is made of. */
 static struct batch_op batch_op(const struct unc_reg_op *op, int cpu)
 {
 	return (struct batch_op){
@@ -108,8 +107,8 @@ static struct batch_op batch_op(const struct unc_reg_op *op, int cpu)
 
 /* ---- one operation */
 
-/* 0 or an errno value. EROFS (no write mask) is a matter of rights here. */
-static int run_one(const struct unc_backend *backend, struct batch_op *op)
+/* Returns 0 or an errno value. EROFS (no write mask) becomes EACCES: it is a matter of rights. */
+static int run_batch_op(const struct unc_backend *backend, struct batch_op *op)
 {
 	int rc = run_batch(backend, op, 1);
 
@@ -120,20 +119,19 @@ static int run_one(const struct unc_backend *backend, struct batch_op *op)
 	return rc == EROFS ? EACCES : rc;
 }
 
-/* Where the CPU went offline another one of its socket takes its place, whose number is in
- * handle.fd. */
-static int transfer(const struct unc_backend *backend, struct unc_reg_op *op)
+/* Runs an operation on CPU handle.fd. If that CPU went offline, another CPU of its socket replaces it. */
+static int transfer_batch_op(const struct unc_backend *backend, struct unc_reg_op *op)
 {
 	const struct unc_topology *top = backend->machine->top;
 	struct batch_op one = batch_op(op, op->handle.fd);
-	int rc = run_one(backend, &one), cpu;
+	int rc = run_batch_op(backend, &one), cpu;
 
 	for (unsigned i = 0;
 	     rc == ENXIO && (cpu = unc_topology_sibling(top, op->reg.target, i)) >= 0; i++) {
 		if (top->cpu_quiet[cpu])
 			continue;
 		one = batch_op(op, cpu);
-		rc = run_one(backend, &one);
+		rc = run_batch_op(backend, &one);
 		if (rc == 0)
 			op->handle.fd = cpu;
 	}
@@ -142,7 +140,7 @@ static int transfer(const struct unc_backend *backend, struct unc_reg_op *op)
 	return rc;
 }
 
-/* ---- whether it can be reached */
+/* ---- testing registers */
 
 static int fail_register(const struct unc_reg *reg, int errno_value, struct unc_error *err)
 {
@@ -171,7 +169,7 @@ static int fail_register(const struct unc_reg *reg, int errno_value, struct unc_
 	}
 }
 
-/* Reads a list of registers for their write masks. What cannot be read is left to the probe. */
+/* Reads a list of registers for their write masks. Other failed reads are left to the test of the unit. */
 static int check_masks(const struct unc_backend *backend, const struct unc_allowed *regs,
 		       struct batch_op *op, size_t n, struct unc_error *err)
 {
@@ -218,15 +216,15 @@ static int safe_prepare(struct unc_backend *backend, struct unc_reg_op *op, stru
 	op->handle.fd = (int)op->reg.target;
 	if (op->kind != UNC_OP_READ || op->tried)
 		return 0;
-	rc = transfer(backend, op);
+	rc = transfer_batch_op(backend, op);
 	op->errno_value = (int16_t)rc;
 	return rc ? fail_register(&op->reg, rc, err) : 0;
 }
 
 /* ---- running */
 
-/* Reads as one list. False: nothing is known, for one that fails keeps all from being run. */
-static bool read_list(const struct unc_backend *backend, struct unc_reg_op *ops, size_t n)
+/* Reads all registers as one list. False: no value is valid, because one failure stops the list. */
+static bool read_batch(const struct unc_backend *backend, struct unc_reg_op *ops, size_t n)
 {
 	struct batch_op op[MAX_BATCH];
 
@@ -249,11 +247,11 @@ static int safe_run(struct unc_backend *backend, struct unc_reg_op *ops, size_t 
 	for (size_t i = 0, k; i < n; i += k) {
 		for (k = 0; k < MAX_BATCH && i + k < n && ops[i + k].kind == UNC_OP_READ; k++)
 			continue;
-		if (k > 1 && read_list(backend, ops + i, k))
+		if (k > 1 && read_batch(backend, ops + i, k))
 			continue;
 		k = k ? k : 1;
 		for (size_t j = i; j < i + k; j++)
-			failed += unc_op_done(&ops[j], transfer(backend, &ops[j]));
+			failed += unc_op_done(&ops[j], transfer_batch_op(backend, &ops[j]));
 	}
 	return failed;
 }

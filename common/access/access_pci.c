@@ -15,14 +15,14 @@
 #include "host/machine.h"
 
 enum {
-	/* The high half changes once in 2^32 counts: again and again in one read, it is no
+	/* The high half changes once in 2^32 counts: if it changes at each try, this is no
 	   counter. */
 	MAX_TRIES = 4,
-	/* Counts a ns that no counter makes: 1000 a clock of 4 GHz. */
+	/* Counts per ns that no counter reaches: 1000 per clock at 4 GHz. */
 	FASTEST = 1 << 12,
 	/* ns: more than a tick of the hardware clocks that Linux takes its time from. */
 	TICK = 1 << 10,
-	UNPRIVILEGED = 0x40 /* where configuration space ends without CAP_SYS_ADMIN */
+	UNPRIVILEGED = 0x40 /* end of configuration space without CAP_SYS_ADMIN */
 };
 
 struct function_file {
@@ -37,8 +37,8 @@ struct unc_backend {
 	size_t n;
 };
 
-/* Whether the low half may have run over within so many ns. */
-static bool may_carry(uint32_t low, uint64_t ns)
+/* Whether the low half may have wrapped within `ns`. */
+static bool may_wrap(uint32_t low, uint64_t ns)
 {
 	return ns >= UINT32_MAX / FASTEST || UINT32_MAX - low < (ns + TICK) * FASTEST;
 }
@@ -48,13 +48,13 @@ int unc_halves_read(unc_halves_read_fn read, void *user, uint64_t *value)
 	uint32_t half[2], high;
 	uint64_t ns;
 	int rc = read(user, half, &ns);
-	bool sure = rc == 0 && !may_carry(half[0], ns);
+	bool sure = rc == 0 && !may_wrap(half[0], ns);
 
 	for (int i = 0; i < MAX_TRIES && rc == 0 && !sure; i++) {
 		high = half[1];
 		rc = read(user, half, &ns);
-		/* The low half was read between two high ones that are the same. */
-		sure = rc == 0 && (half[1] == high || !may_carry(half[0], ns));
+		/* The low half is valid: the high half was the same before and after it. */
+		sure = rc == 0 && (half[1] == high || !may_wrap(half[0], ns));
 	}
 	if (sure)
 		*value = (uint64_t)half[1] << 32 | half[0];
@@ -88,7 +88,7 @@ int unc_pci_dword(const struct unc_fs *fs, uint64_t address, uint32_t *value)
 		rc = unc_fs_read_at(fs, fd, &word, sizeof(word), UNC_PCI_OFFSET(address));
 	close(fd);
 	if (value && rc == 0)
-		*value = le32toh(word); /* whatever the machine is */
+		*value = le32toh(word); /* on machines of any byte order */
 	return rc;
 }
 
@@ -108,7 +108,7 @@ int unc_pci_fail(const struct unc_fs *fs, uint64_t address, int errno_value, str
 	if (errno_value != ENODATA)
 		return unc_fail(err, UNC_ERR_IO, "pci %s offset 0x%x: %s", name, offset,
 				unc_fs_reason(errno_value));
-	/* It ends before. Where, the kernel does not say in the size of the file to everybody. */
+	/* The space ends before the offset. Without rights the file size does not show where, so test a read. */
 	fd = unc_fs_regular(fs, UNC_PCI_CONFIG_PATH, name);
 	if (fd >= 0) {
 		beyond = unc_fs_read_at(fs, fd, &dword, sizeof(dword), UNPRIVILEGED);
@@ -126,7 +126,8 @@ int unc_pci_fail(const struct unc_fs *fs, uint64_t address, int errno_value, str
 			name, offset, end);
 }
 
-static int open_file(struct unc_backend *backend, struct function_file *file, struct unc_error *err)
+static int open_function(struct unc_backend *backend, struct function_file *file,
+			 struct unc_error *err)
 {
 	const struct unc_pci_name function = unc_pci_name(file->function);
 	const char *name = function.text;
@@ -146,7 +147,7 @@ static int open_file(struct unc_backend *backend, struct function_file *file, st
 	return unc_fail(err, file->fd, "pci %s: %s", name, unc_fs_reason(errno));
 }
 
-/* The file of a function, opened once and kept. */
+/* Opens the file of a function, once. */
 static int function_file(struct unc_backend *backend, uint64_t address,
 			 const struct function_file **out, struct unc_error *err)
 {
@@ -158,7 +159,7 @@ static int function_file(struct unc_backend *backend, uint64_t address,
 			*out = &backend->file[i];
 			return 0;
 		}
-	rc = open_file(backend, &file, err);
+	rc = open_function(backend, &file, err);
 	if (rc < 0)
 		return rc;
 	if (!(added = UNC_ADD_TO(backend->file, backend->n))) {
@@ -170,8 +171,8 @@ static int function_file(struct unc_backend *backend, uint64_t address,
 	return 0;
 }
 
-/* Tries the last dword once: the kernel cuts the file where it may not or cannot read. A register
- * that is to be written may not be readable: there the size of the file has to do. */
+/* Reads the last dword for a test: the kernel ends the file where reading is not allowed or possible. A
+ * register to be written may be unreadable: then the size of the file decides. */
 static int try_reach(const struct unc_backend *backend, const struct unc_reg_op *op,
 		     struct unc_error *err)
 {
@@ -213,7 +214,7 @@ static int pci_prepare(struct unc_backend *backend, struct unc_reg_op *op, struc
 	return op->tried ? 0 : try_reach(backend, op, err);
 }
 
-/* An operation that runs, and when the last access ended. */
+/* A running operation, and the time at which the last access ended. */
 struct transfer {
 	const struct unc_machine *machine;
 	struct unc_reg_op *op;
@@ -242,7 +243,7 @@ static int write_halves(void *user, int half, uint64_t value)
 			       offset);
 }
 
-static int run_one(struct transfer *t)
+static int run_pci_op(struct transfer *t)
 {
 	struct unc_reg_op *op = t->op;
 	uint32_t value;
@@ -268,7 +269,7 @@ static int pci_run(struct unc_backend *backend, struct unc_reg_op *ops, size_t n
 
 	for (size_t i = 0; i < n; i++) {
 		t.op = &ops[i];
-		failed += unc_op_done(&ops[i], run_one(&t));
+		failed += unc_op_done(&ops[i], run_pci_op(&t));
 	}
 	return failed;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the back end of PCI registers shares: 64-bit registers that can only be reached as two
- * 32-bit halves, and why a function's configuration space could not be read.
+ * Shared parts of the back end for PCI registers: access to 64-bit registers as two 32-bit halves, and
+ * the reason why a function's configuration space could not be read.
  */
 #ifndef UNC_ACCESS_PCI_H
 #define UNC_ACCESS_PCI_H
@@ -13,36 +13,35 @@
 
 struct unc_fs;
 
-/* Reads both halves in one access, the low one (half[0]) first, and tells how many ns it took at
- * most. 0 or an errno value. */
+/* Reads both halves in one access, the low one (half[0]) first. *ns: the longest time that it may have
+ * taken. Returns 0 or an errno value. */
 typedef int (*unc_halves_read_fn)(void *user, uint32_t half[2], uint64_t *ns);
-/* Writes one half, 0 being the low one; or both, the low one first. 0 or an errno value. */
+/* Writes one half, or both, the low one first. Returns 0 or an errno value. */
 enum { UNC_HALF_LOW, UNC_HALF_HIGH, UNC_HALF_BOTH };
 typedef int (*unc_halves_write_fn)(void *user, int half, uint64_t value);
 
 /*
- * Reads a counter that goes on counting, so that a carry between the halves cannot be seen: where
- * the low half is so near to its end that the high one, read behind it, may have one more, both are
- * read again until the high one stands still. 0 or an errno value; EIO if it never does.
+ * Reads a counter while it counts. A carry between the two reads would give a wrong value: if the low
+ * half is so near to its end that a carry is possible, both halves are read again until the high half
+ * does not change. Returns 0 or an errno value; EIO: the high half changed every time.
  */
 int unc_halves_read(unc_halves_read_fn read, void *user, uint64_t *value);
 
 /*
- * High half first: it holds what qualifies the event that the low half switches on. A low half of 0
- * switches on nothing: then both go at once. low_only: the high half need not be written. 0 or an
- * errno value.
+ * Writes the high half first: it qualifies the event that the low half enables. A low half of 0 enables
+ * nothing, so both are then written at once. low_only: the high half need not be written. Returns 0 or
+ * an errno value.
  */
 int unc_halves_write(unc_halves_write_fn write, void *user, uint64_t value, bool low_only);
 
-/* The path of a function's configuration space; its name (0000:7f:10.0) is to be filled in. */
+/* A format for the path of a function's configuration space; the argument is its name (0000:7f:10.0). */
 #define UNC_PCI_CONFIG_PATH "/sys/bus/pci/devices/%s/config"
 
-/* Reads a dword of a function's configuration space: at 0 vendor (low half) and device. address:
- * UNC_PCI(). value NULL: only whether it can be opened. 0, or the errno value of why not. */
+/* Reads a dword of a function's configuration space; offset 0 has vendor (low half) and device. address:
+ * UNC_PCI(). value NULL: only tests whether it can be opened. Returns 0 or an errno value. */
 int unc_pci_dword(const struct unc_fs *, uint64_t address, uint32_t *value);
 
-/* The sentence for a dword that could not be read, by what unc_read_at() said. address: UNC_PCI().
- */
+/* Stores the sentence for a dword that could not be read. errno_value: from unc_read_at(). */
 int unc_pci_fail(const struct unc_fs *, uint64_t address, int errno_value, struct unc_error *err);
 
 #endif

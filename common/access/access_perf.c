@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counters that the kernel owns, through perf_event_open. They have no registers for us: an event
- * is opened when its config is written and closed when 0 is; its count is read from its file. The
- * kernel finds the counters and shares them with its other users. The events are pinned: one that
- * gets no counter is an error, never a number scaled up from a part of the time.
+ * Counters that the kernel owns, through perf_event_open. They have no registers: writing a config opens
+ * an event, writing 0 closes it, and its count is read from its file. The kernel chooses the counters
+ * and shares them with its other users. The events are pinned: an event without a counter is an error,
+ * never a number scaled up from a part of the time.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -19,18 +19,18 @@ struct perf_reg {
 	struct perf_reg *next;
 	struct unc_reg reg;
 	uint64_t value;   /* config or config1, as written */
-	int fd;           /* of an event that is open, else -1 */
-	uint64_t enabled; /* ns that it has been counting, at its last read */
-	uint64_t read_ns; /* when that was */
+	int fd;           /* the open event; -1: none */
+	uint64_t enabled; /* ns of counting, at its last read */
+	uint64_t read_ns; /* the time of that read */
 };
 
 struct unc_backend {
 	struct unc_machine *machine;
-	pthread_mutex_t lock;   /* of the list: one thread may prepare while another runs */
+	pthread_mutex_t lock;   /* for the list: one thread may prepare while another runs */
 	struct perf_reg *first; /* operations keep pointers to them */
 };
 
-static uint32_t number_of(const struct unc_reg *reg)
+static uint32_t perf_number(const struct unc_reg *reg)
 {
 	return (uint32_t)reg->address;
 }
@@ -41,8 +41,8 @@ static void perf_open(struct unc_backend *backend, struct unc_machine *machine)
 	pthread_mutex_init(&backend->lock, NULL);
 }
 
-static int open_event(const struct unc_backend *backend, const struct unc_reg *reg, uint64_t config,
-		      uint64_t config1, bool disabled)
+static int open_pinned(const struct unc_backend *backend, const struct unc_reg *reg,
+		       uint64_t config, uint64_t config1, bool disabled)
 {
 	struct unc_machine *machine = backend->machine;
 	struct perf_event_attr attr = {
@@ -58,16 +58,16 @@ static int open_event(const struct unc_backend *backend, const struct unc_reg *r
 	return machine->events->open(machine, &attr, (int)reg->target, -1);
 }
 
-/* Whether the kernel offers any event of this type on this CPU. */
-static int try_event(const struct unc_backend *backend, const struct unc_reg *reg,
-		     struct unc_error *err)
+/* Tests whether the kernel offers any event of this type on this CPU. */
+static int test_event_type(const struct unc_backend *backend, const struct unc_reg *reg,
+			   struct unc_error *err)
 {
 	struct unc_reg generic = *reg;
 
-	/* Raw events need a core PMU, as the generic event 0, clocks, does. */
+	/* Raw events need a core PMU, and so does generic event 0 (clocks), which is tested instead. */
 	if (reg->address >> 32 == PERF_TYPE_RAW)
 		generic.address = (uint64_t)PERF_TYPE_HARDWARE << 32;
-	int fd = open_event(backend, &generic, 0, 0, true);
+	int fd = open_pinned(backend, &generic, 0, 0, true);
 	if (fd >= 0) {
 		close(fd);
 		return 0;
@@ -90,7 +90,7 @@ static int try_event(const struct unc_backend *backend, const struct unc_reg *re
 			strerror(errno));
 }
 
-static struct perf_reg *find(const struct unc_backend *backend, const struct unc_reg *reg)
+static struct perf_reg *find_perf_reg(const struct unc_backend *backend, const struct unc_reg *reg)
 {
 	struct perf_reg *have = backend->first;
 
@@ -99,9 +99,9 @@ static struct perf_reg *find(const struct unc_backend *backend, const struct unc
 	return have;
 }
 
-static struct perf_reg *find_or_add(struct unc_backend *backend, const struct unc_reg *reg)
+static struct perf_reg *find_or_add_perf_reg(struct unc_backend *backend, const struct unc_reg *reg)
 {
-	struct perf_reg *have = find(backend, reg);
+	struct perf_reg *have = find_perf_reg(backend, reg);
 
 	if (have || !(have = malloc(sizeof(*have))))
 		return have;
@@ -117,14 +117,14 @@ static int perf_prepare(struct unc_backend *backend, struct unc_reg_op *op, stru
 	if (!backend->machine->events)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"a dump of a machine has no counters of the kernel");
-	/* A count belongs to its event: both are there before either is used. */
-	if (number_of(&op->reg) >= UNC_PERF_COUNT && number_of(&op->reg) < UNC_PERF_EXTRA)
+	/* A count belongs to the row of its event: one row serves both. */
+	if (perf_number(&op->reg) >= UNC_PERF_COUNT && perf_number(&op->reg) < UNC_PERF_EXTRA)
 		config.address -= UNC_PERF_COUNT;
 	pthread_mutex_lock(&backend->lock);
-	if (op->kind == UNC_OP_READ && number_of(&config) < UNC_PERF_COUNT &&
-	    !find(backend, &config))
-		rc = try_event(backend, &config, err);
-	op->handle.sim = rc == 0 ? find_or_add(backend, &config) : NULL;
+	if (op->kind == UNC_OP_READ && perf_number(&config) < UNC_PERF_COUNT &&
+	    !find_perf_reg(backend, &config))
+		rc = test_event_type(backend, &config, err);
+	op->handle.sim = rc == 0 ? find_or_add_perf_reg(backend, &config) : NULL;
 	pthread_mutex_unlock(&backend->lock);
 	if (rc == 0 && !op->handle.sim)
 		rc = unc_no_memory(err);
@@ -144,9 +144,9 @@ static int write_config(struct unc_backend *backend, struct perf_reg *event, uin
 	extra.address &= ~(uint64_t)UINT32_MAX;
 	extra.address |= UNC_PERF_EXTRA | (value & 0xff);
 	pthread_mutex_lock(&backend->lock);
-	const struct perf_reg *with = find(backend, &extra);
+	const struct perf_reg *with = find_perf_reg(backend, &extra);
 	pthread_mutex_unlock(&backend->lock);
-	event->fd = open_event(backend, &event->reg, value, with ? with->value : 0, false);
+	event->fd = open_pinned(backend, &event->reg, value, with ? with->value : 0, false);
 	if (event->fd < 0)
 		return errno;
 	event->value = value;
@@ -154,8 +154,8 @@ static int write_config(struct unc_backend *backend, struct perf_reg *event, uin
 }
 
 /*
- * An event that is not open has counted nothing. One whose CPU went offline goes on giving its old
- * count: only the time that it was enabled tells, which stands still.
+ * Reads a count; an event that is not open has counted 0. If its CPU went offline, the event keeps
+ * returning its old count: only the time enabled, which no longer advances, shows that.
  */
 static int read_count(const struct unc_machine *machine, struct perf_reg *event, uint64_t *value)
 {
@@ -187,7 +187,7 @@ static int perf_run(struct unc_backend *backend, struct unc_reg_op *ops, size_t 
 	for (size_t i = 0; i < n; i++) {
 		struct unc_reg_op *op = &ops[i];
 		struct perf_reg *reg = op->handle.sim;
-		uint32_t number = number_of(&op->reg);
+		uint32_t number = perf_number(&op->reg);
 		int rc = 0;
 
 		if (number >= UNC_PERF_COUNT && number < UNC_PERF_EXTRA)

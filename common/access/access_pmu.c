@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The monitor of an Itanium's hardware thread. Its registers are reached from privileged code only,
- * and the kernel's interface to them, perfmonctl(), went with Linux 5.10, the architecture itself
- * with 6.7: so there is nothing to open, and each register says why. The simulated machine has
- * them.
+ * The monitor of an Itanium hardware thread. Only privileged code reaches its registers. Linux 5.10
+ * removed the kernel's interface to them, perfmonctl(), and 6.7 the architecture: so nothing can be
+ * opened, and each register gives the reason. The simulated machine has these registers.
  */
 #include "access/access.h"
 
@@ -20,7 +19,7 @@ static int pmu_run(struct unc_backend *backend, struct unc_reg_op *ops, size_t n
 {
 	(void)backend;
 	(void)ops;
-	return (int)n; /* none can have been prepared */
+	return (int)n; /* not reached: pmu_prepare() always fails */
 }
 
 const struct unc_access_methods unc_access_pmu = {

@@ -25,7 +25,7 @@ static const struct unc_access_methods *find_method(const struct unc_access_meth
 	return NULL;
 }
 
-/* spaces: those that a method has to serve one of; UNC_EVERY_SPACE: all methods. */
+/* Lists methods that serve one of `spaces`; UNC_EVERY_SPACE: all methods. */
 static void list_names(struct unc_buf *buf, const struct unc_access_methods *const *list,
 		       uint32_t spaces, bool only_direct)
 {
@@ -35,8 +35,8 @@ static void list_names(struct unc_buf *buf, const struct unc_access_methods *con
 			unc_put_word(buf, (*list)->name);
 }
 
-static int add(struct unc_ways *ways, struct unc_machine *machine,
-	       const struct unc_access_methods *methods, bool named, struct unc_error *err)
+static int add_method(struct unc_ways *ways, struct unc_machine *machine,
+		      const struct unc_access_methods *methods, bool named, struct unc_error *err)
 {
 	struct unc_way *way = &ways->way[ways->n + 1];
 
@@ -55,18 +55,18 @@ static int add(struct unc_ways *ways, struct unc_machine *machine,
 	return 0;
 }
 
-static int add_all(struct unc_ways *ways, struct unc_machine *machine, bool only_direct,
-		   struct unc_error *err)
+static int add_all_methods(struct unc_ways *ways, struct unc_machine *machine, bool only_direct,
+			   struct unc_error *err)
 {
 	int rc = 0;
 
 	for (unsigned i = 0; ways->all[i] && rc == 0; i++)
 		if (ways->all[i]->direct || !only_direct)
-			rc = add(ways, machine, ways->all[i], false, err);
+			rc = add_method(ways, machine, ways->all[i], false, err);
 	return rc;
 }
 
-static int fail_name(const char *name, struct unc_error *err)
+static int fail_method_name(const char *name, struct unc_error *err)
 {
 	char all[200], some[200];
 	struct unc_buf all_names = UNC_BUF(all), direct_names = UNC_BUF(some);
@@ -78,8 +78,8 @@ static int fail_name(const char *name, struct unc_error *err)
 			some);
 }
 
-static int add_named(struct unc_ways *ways, struct unc_machine *machine, const char *order,
-		     struct unc_error *err)
+static int add_named_methods(struct unc_ways *ways, struct unc_machine *machine, const char *order,
+			     struct unc_error *err)
 {
 	const char *list = order;
 	char name[MAX_NAME];
@@ -90,19 +90,19 @@ static int add_named(struct unc_ways *ways, struct unc_machine *machine, const c
 		const char *word = list;
 
 		if (!unc_list_next(&list, name, sizeof(name)))
-			return fail_name(word, err);
+			return fail_method_name(word, err);
 		methods = find_method(ways->all, name);
 		if (unc_same(name, direct))
-			rc = add_all(ways, machine, true, err);
+			rc = add_all_methods(ways, machine, true, err);
 		else if (methods)
-			rc = add(ways, machine, methods, true, err);
+			rc = add_method(ways, machine, methods, true, err);
 		else if (!find_method(unc_access_hardware, name))
-			return fail_name(name, err);
+			return fail_method_name(name, err);
 	}
 	return rc;
 }
 
-/* The methods of a machine: those of the kernel are first where its kernel counts at all. */
+/* Lists the methods of a machine; those of the kernel come first, if its kernel counts at all. */
 static int list_methods(struct unc_ways *ways, const struct unc_machine *machine)
 {
 	const struct unc_access_methods *const *list = machine->methods->access;
@@ -134,8 +134,8 @@ int unc_ways_open(struct unc_ways *ways, struct unc_machine *machine, const char
 
 	if (list_methods(ways, machine) < 0)
 		return unc_no_memory(err);
-	rc = order && *order ? add_named(ways, machine, order, err)
-			     : add_all(ways, machine, false, err);
+	rc = order && *order ? add_named_methods(ways, machine, order, err)
+			     : add_all_methods(ways, machine, false, err);
 	if (rc < 0 || ways->n)
 		return rc;
 	list_names(&names, ways->all, UNC_EVERY_SPACE, false);

@@ -15,7 +15,7 @@
 
 enum { MAX_KINDS = 64, PATIENCE = 2 }; /* seconds for an answer */
 
-/* PMUs that differ in their number alone are of one kind. */
+/* A kind of PMUs: their names differ only in the number. */
 struct kind {
 	char name[UNC_WIRE_PMU];
 	struct unc_error said;
@@ -25,7 +25,7 @@ struct unc_broker {
 	struct unc_machine *machine;
 	int fd;        /* -1: not connected */
 	unsigned call; /* number of the connection */
-	bool silent;   /* it has not answered: nothing is asked of it any more */
+	bool silent;   /* it did not answer: no more requests are sent */
 	char told[UNC_WIRE_TEXT];
 	size_t n;
 	struct kind kind[MAX_KINDS];
@@ -40,7 +40,7 @@ struct unc_broker *unc_broker_new(struct unc_machine *machine)
 	return b;
 }
 
-static void hang_up(struct unc_broker *b)
+static void disconnect(struct unc_broker *b)
 {
 	if (b->fd >= 0)
 		close(b->fd);
@@ -50,7 +50,7 @@ static void hang_up(struct unc_broker *b)
 void unc_broker_free(struct unc_broker *b)
 {
 	if (b)
-		hang_up(b);
+		disconnect(b);
 	free(b);
 }
 
@@ -61,7 +61,7 @@ const char *unc_broker_told(const struct unc_broker *b)
 
 /* ---- the connection */
 
-/* Whether this process has the user namespace of the machine, or one in which its root has a name. */
+/* Whether the machine's root has a user id in the user namespace of this process. */
 static bool knows_root(void)
 {
 	FILE *f = fopen("/proc/self/uid_map", "re");
@@ -75,14 +75,14 @@ static bool knows_root(void)
 	return knows;
 }
 
-/* In a container of a user who is not root, root is nobody. */
+/* In a user's container, root appears as the user id nobody. */
 static bool is_root(uid_t uid)
 {
 	return uid == 0 || (uid == UNC_WIRE_NOBODY && !knows_root());
 }
 
-/* Another one's socket could pass anything: it and its folder have to be root's alone. */
-static int check_owner(const struct sockaddr_un *at, struct unc_error *err)
+/* Another user's socket could pass any file: only root may own and write the socket and its folder. */
+static int check_socket_owner(const struct sockaddr_un *at, struct unc_error *err)
 {
 	char folder[sizeof(at->sun_path)];
 	struct stat st;
@@ -103,7 +103,7 @@ static int check_owner(const struct sockaddr_un *at, struct unc_error *err)
 	return 0;
 }
 
-static int check_peer(int fd, const char *path, struct unc_error *err)
+static int check_server(int fd, const char *path, struct unc_error *err)
 {
 	struct ucred who;
 	socklen_t size = sizeof(who);
@@ -114,9 +114,9 @@ static int check_peer(int fd, const char *path, struct unc_error *err)
 			(unsigned)who.uid);
 }
 
-/* Why there is no answer. errno 0: the broker has closed the connection. A silent one is waited for
- * once; its connection stays, and with it the events that are had over it. */
-static int fail_answer(struct unc_broker *b, int error, struct unc_error *err)
+/* Reports a missing answer. error 0: the broker closed the connection. A silent broker is waited for only
+ * once; its connection stays open, and with it the events opened over it. */
+static int fail_no_answer(struct unc_broker *b, int error, struct unc_error *err)
 {
 	b->silent |= error == EAGAIN;
 	return unc_fail(err, UNC_ERR_IO, "the broker %s",
@@ -125,20 +125,20 @@ static int fail_answer(struct unc_broker *b, int error, struct unc_error *err)
 				  : "has ended the connection");
 }
 
-static int call(struct unc_broker *b, struct unc_error *err)
+static int connect_once(struct unc_broker *b, struct unc_error *err)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
 	const struct timeval patience = {.tv_sec = PATIENCE};
 	int rc;
 
 	if (b->silent)
-		return fail_answer(b, EAGAIN, err);
+		return fail_no_answer(b, EAGAIN, err);
 	if (b->fd >= 0)
 		return 0;
 	if ((rc = unc_fs_path(b->machine->fs, at.sun_path, sizeof(at.sun_path), "%s",
 			      UNC_WIRE_SOCKET + 1)) < 0)
 		return unc_fail(err, UNC_ERR_NOT_FOUND, "no broker serves under this root");
-	if ((rc = check_owner(&at, err)) < 0)
+	if ((rc = check_socket_owner(&at, err)) < 0)
 		return rc;
 	b->fd = unc_above_stdio(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
 	if (b->fd < 0)
@@ -148,7 +148,7 @@ static int call(struct unc_broker *b, struct unc_error *err)
 	if (connect(b->fd, (const struct sockaddr *)&at, sizeof(at)) < 0) {
 		int error = errno;
 
-		rc = error == EAGAIN ? fail_answer(b, error, err)
+		rc = error == EAGAIN ? fail_no_answer(b, error, err)
 		     : error == ECONNREFUSED
 			     ? unc_fail(err, UNC_ERR_IO,
 					"nobody listens on the broker's socket %s: its "
@@ -160,18 +160,18 @@ static int call(struct unc_broker *b, struct unc_error *err)
 					strerror(error),
 					error == EACCES ? ": you are not in its group" : "");
 	} else {
-		rc = check_peer(b->fd, at.sun_path, err);
+		rc = check_server(b->fd, at.sun_path, err);
 	}
 	b->call++;
 	if (rc < 0)
-		hang_up(b);
+		disconnect(b);
 	return rc;
 }
 
 /* ---- a request and its answer */
 
-/* Takes what was passed; more than was asked for is closed. How many came. */
-static size_t take(struct msghdr *m, int *fd, size_t most)
+/* Keeps passed descriptors up to `most` and closes the rest. Returns how many came. */
+static size_t keep_descriptors(struct msghdr *m, int *fd, size_t most)
 {
 	size_t n = 0;
 
@@ -193,9 +193,9 @@ static size_t take(struct msghdr *m, int *fd, size_t most)
 	return n;
 }
 
-/* *n: descriptors that are expected, and that came. EMFILE in errno: not all found room here. */
-static int receive(struct unc_broker *b, struct unc_wire_answer *answer, int *fd, size_t *n,
-		   struct unc_error *err)
+/* *n: descriptors expected, then received. errno EMFILE: this process had no room for all of them. */
+static int receive_answer(struct unc_broker *b, struct unc_wire_answer *answer, int *fd, size_t *n,
+			  struct unc_error *err)
 {
 	union {
 		struct cmsghdr align;
@@ -212,10 +212,10 @@ static int receive(struct unc_broker *b, struct unc_wire_answer *answer, int *fd
 	do
 		got = recvmsg(b->fd, &m, MSG_CMSG_CLOEXEC);
 	while (got < 0 && errno == EINTR);
-	*n = got > 0 ? take(&m, fd, most) : 0;
+	*n = got > 0 ? keep_descriptors(&m, fd, most) : 0;
 	errno = got < 0 ? errno : m.msg_flags & MSG_CTRUNC ? EMFILE : 0;
 	if (got <= 0)
-		return fail_answer(b, errno, err);
+		return fail_no_answer(b, errno, err);
 	if ((size_t)got < offsetof(struct unc_wire_answer, since) ||
 	    answer->head.magic != UNC_WIRE_MAGIC || !memchr(answer->text, '\0', UNC_WIRE_TEXT))
 		return unc_fail(err, UNC_ERR_IO, "what came is no answer of a broker");
@@ -235,34 +235,35 @@ static int receive(struct unc_broker *b, struct unc_wire_answer *answer, int *fd
 	return 0;
 }
 
-/* A broker that refuses somebody says so before it is asked, and closes: the answer is there even
- * where nothing could be sent. */
-static int ask_once(struct unc_broker *b, const struct unc_wire_request *r, size_t size,
-		    struct unc_wire_answer *answer, int *fd, size_t *n, struct unc_error *err)
+/* A broker that refuses a client answers before any request and closes: an answer can be there even if
+ * sending failed. */
+static int send_request(struct unc_broker *b, const struct unc_wire_request *r, size_t size,
+			struct unc_wire_answer *answer, int *fd, size_t *n, struct unc_error *err)
 {
-	int rc = call(b, err);
+	int rc = connect_once(b, err);
 	size_t came = *n;
 
 	if (rc < 0)
 		return rc;
 	(void)send(b->fd, r, size, MSG_NOSIGNAL);
-	rc = receive(b, answer, fd, &came, err);
-	if (rc < 0 && errno == ECONNRESET) { /* told once, before what is still to be read */
+	rc = receive_answer(b, answer, fd, &came, err);
+	if (rc < 0 &&
+	    errno == ECONNRESET) { /* reported once, before the data that can still be read */
 		came = *n;
-		rc = receive(b, answer, fd, &came, err);
+		rc = receive_answer(b, answer, fd, &came, err);
 	}
 	int error = errno;
 
 	for (size_t i = 0; rc < 0 && i < came && i < *n; i++)
 		close(fd[i]);
 	if (rc == UNC_ERR_IO && !b->silent)
-		hang_up(b);
+		disconnect(b);
 	errno = error;
 	return rc;
 }
 
-/* Descriptors that were passed found no room here: the broker has the events for us still. */
-static void give_back(struct unc_broker *b, struct unc_wire_request *r, size_t size)
+/* Closes events whose descriptors found no room in this process: the broker still keeps them open. */
+static void close_unreceived(struct unc_broker *b, struct unc_wire_request *r, size_t size)
 {
 	struct unc_wire_answer answer;
 	size_t n = 0;
@@ -270,13 +271,13 @@ static void give_back(struct unc_broker *b, struct unc_wire_request *r, size_t s
 	if (r->head.kind != UNC_WIRE_OPEN || b->fd < 0)
 		return;
 	r->head.kind = UNC_WIRE_CLOSE;
-	(void)ask_once(b, r, size, &answer, NULL, &n, NULL);
+	(void)send_request(b, r, size, &answer, NULL, &n, NULL);
 	r->head.kind = UNC_WIRE_OPEN;
 }
 
-/* Again where the broker was restarted since, or where descriptors had no room. */
-static int ask(struct unc_broker *b, struct unc_wire_request *r, size_t sets,
-	       struct unc_wire_answer *answer, int *fd, size_t n, struct unc_error *err)
+/* Sends a request; repeats it if the broker was restarted, or after raising the limit of descriptors. */
+static int transact(struct unc_broker *b, struct unc_wire_request *r, size_t sets,
+		    struct unc_wire_answer *answer, int *fd, size_t n, struct unc_error *err)
 {
 	size_t size = offsetof(struct unc_wire_request, set) + sets * sizeof(r->set[0]);
 	bool connected = b->fd >= 0, full;
@@ -284,22 +285,22 @@ static int ask(struct unc_broker *b, struct unc_wire_request *r, size_t sets,
 
 	r->head.magic = UNC_WIRE_MAGIC;
 	r->head.version = UNC_WIRE_VERSION;
-	rc = ask_once(b, r, size, answer, fd, &n, err);
+	rc = send_request(b, r, size, answer, fd, &n, err);
 	if ((full = rc < 0 && errno == EMFILE))
-		give_back(b, r, size);
+		close_unreceived(b, r, size);
 	if ((rc == UNC_ERR_IO && connected && b->fd < 0 && r->head.kind != UNC_WIRE_CLOSE) ||
 	    (full && unc_fs_raise_limit())) {
 		unc_error_clear(err);
-		rc = ask_once(b, r, size, answer, fd, &n, err);
+		rc = send_request(b, r, size, answer, fd, &n, err);
 		if (rc < 0 && errno == EMFILE)
-			give_back(b, r, size);
+			close_unreceived(b, r, size);
 	}
 	return rc;
 }
 
-/* ---- what is asked */
+/* ---- requests */
 
-/* A refusal is of a kind; what goes wrong on the way may go well the next time. */
+/* A refusal holds for the kind and is remembered; a failed connection is tried again the next time. */
 int unc_broker_asks(struct unc_broker *b, const char *pmu, struct unc_error *err)
 {
 	struct unc_wire_request r = {.head = {.kind = UNC_WIRE_ASK, .n = 1}};
@@ -319,7 +320,7 @@ int unc_broker_asks(struct unc_broker *b, const char *pmu, struct unc_error *err
 	memcpy(r.set[0].pmu, pmu, strnlen(pmu, sizeof(r.set[0].pmu) - 1));
 	struct unc_error said = {0};
 
-	rc = ask(b, &r, 1, &answer, NULL, 0, &said);
+	rc = transact(b, &r, 1, &answer, NULL, 0, &said);
 	if (rc == 0)
 		strcpy(b->told, answer.text);
 	else
@@ -331,7 +332,7 @@ int unc_broker_asks(struct unc_broker *b, const char *pmu, struct unc_error *err
 	return rc;
 }
 
-/* A request about one set, of which there is room for n events. */
+/* Makes a request about one set; n is at most UNC_WIRE_EVENTS. */
 static struct unc_wire_request request_of(uint16_t kind, const struct unc_kernel_place *place,
 					  const struct unc_kernel_event *events, size_t n)
 {
@@ -358,7 +359,7 @@ int unc_broker_open(struct unc_broker *b, const struct unc_kernel_place *place,
 				n);
 	r = request_of(UNC_WIRE_OPEN, place, events, n);
 	r.set[0].dead = dead;
-	return ask(b, &r, 1, &answer, fd, n, err);
+	return transact(b, &r, 1, &answer, fd, n, err);
 }
 
 unsigned unc_broker_call(const struct unc_broker *b)
@@ -372,16 +373,16 @@ void unc_broker_close(struct unc_broker *b, unsigned call, const struct unc_kern
 	struct unc_wire_request r = request_of(UNC_WIRE_CLOSE, place, events, n);
 	struct unc_wire_answer answer;
 
-	/* The end of a connection gives back all that was had over it. */
+	/* The end of a connection closes all events opened over it. */
 	if (b->fd >= 0 && b->call == call && !b->silent)
-		(void)ask(b, &r, 1, &answer, NULL, 0, NULL);
+		(void)transact(b, &r, 1, &answer, NULL, 0, NULL);
 }
 
 int unc_broker_list(struct unc_broker *b, uint32_t first, struct unc_wire_answer *out,
 		    struct unc_error *err)
 {
 	struct unc_wire_request r = {.head = {.kind = UNC_WIRE_LIST, .n = first}};
-	int rc = ask(b, &r, 0, out, NULL, 0, err);
+	int rc = transact(b, &r, 0, out, NULL, 0, err);
 
 	if (rc == 0 && out->head.n > UNC_WIRE_ROWS)
 		return unc_fail(err, UNC_ERR_IO, "what came is no answer of a broker");

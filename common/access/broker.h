@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The broker of the node as seen from a process that has not the right to open events (host/wire.h): a
- * connection, made when it is first needed, that stays. Its
- * functions are called under one lock.
+ * A connection to the broker of the node (host/wire.h), for a process without the right to open events.
+ * It is made when first needed, and stays. The caller holds one lock for all functions.
  */
 #ifndef UNC_ACCESS_BROKER_H
 #define UNC_ACCESS_BROKER_H
@@ -15,22 +14,22 @@ struct unc_wire_answer;
 struct unc_broker *unc_broker_new(struct unc_machine *); /* NULL: no memory */
 void unc_broker_free(struct unc_broker *);
 
-/* Whether any events of a PMU may be had. UNC_ERR_NOT_FOUND: no broker serves on this node;
+/* Asks whether the broker opens any events of a PMU. UNC_ERR_NOT_FOUND: no broker serves on this node;
  * UNC_ERR_PERMISSION with what is allowed; UNC_ERR_DENIED: the socket is not root's; UNC_ERR_IO. */
 int unc_broker_asks(struct unc_broker *, const char *pmu, struct unc_error *err);
-/* What its site allows, as it said last: "MEM, LINK, PCIE on imc, upi"; "": nothing was asked yet. */
+/* Returns what the site allows, by the last answer: "MEM, LINK, PCIE on imc, upi"; "": not asked yet. */
 const char *unc_broker_told(const struct unc_broker *);
-/* The descriptors of n events that count as one group, which is this user's: other processes of his may
- * have it too. dead: the one that was had before does not count any more. Errors: what the broker says. */
+/* Opens n events as one group and receives their descriptors; other processes of the user may share it.
+ * dead: the group received before no longer counts. Errors: those of the broker. */
 int unc_broker_open(struct unc_broker *, const struct unc_kernel_place *,
 		    const struct unc_kernel_event *, size_t n, bool dead, int *fd,
 		    struct unc_error *err);
-/* Gives back what was opened over a connection (its number, when it was), of which every descriptor is closed: once
- * for each time. */
+/* Closes a group, once for each time it was opened, after its descriptors are closed. call: the number of the
+ * connection when the group was opened, from unc_broker_call(). */
 unsigned unc_broker_call(const struct unc_broker *);
 void unc_broker_close(struct unc_broker *, unsigned call, const struct unc_kernel_place *,
 		      const struct unc_kernel_event *, size_t n);
-/* Asks who has what, from the row `first` on. */
+/* Lists open events and their users, from row `first` on. */
 int unc_broker_list(struct unc_broker *, uint32_t first, struct unc_wire_answer *out,
 		    struct unc_error *err);
 

@@ -67,9 +67,10 @@ void unc_fence_places(const struct unc_fence *fence, unc_fence_fn fn, void *user
 		}
 }
 
-/* Threads have their registers at the same place, each its own: once is enough. A function of which no id
- * is known is known when the discovery table lists it. */
-static void add_fixed(void *user, struct unc_fence_block block, const struct unc_tbl_where *where)
+/* Hardware threads have their registers at the same addresses: one thread is enough. A function without a
+ * known id is added when the discovery table lists it. */
+static void add_fixed_place(void *user, struct unc_fence_block block,
+			    const struct unc_tbl_where *where)
 {
 	int space = unc_fence_space(user, &block);
 
@@ -83,7 +84,7 @@ static void add_fixed(void *user, struct unc_fence_block block, const struct unc
 int unc_fence_begin(struct unc_fence *fence, const struct unc_table *t, struct unc_error *err)
 {
 	fence->table = t;
-	unc_fence_places(fence, add_fixed, fence);
+	unc_fence_places(fence, add_fixed_place, fence);
 	return fence->no_memory ? unc_no_memory(err) : 0;
 }
 
@@ -93,8 +94,8 @@ void unc_fence_end(struct unc_fence *fence)
 	*fence = (struct unc_fence){.table = NULL};
 }
 
-/* By place; the order of equals does not matter. */
-static int compare_rows(const void *pa, const void *pb)
+/* Orders by space, device and address. */
+static int compare_fence_rows(const void *pa, const void *pb)
 {
 	const struct unc_fence_row *a = pa, *b = pb;
 
@@ -116,22 +117,22 @@ bool unc_fence_has(struct unc_fence *fence, const struct unc_reg *reg, uint16_t 
 
 	*mask = 0;
 	if (!fence->sorted && fence->n)
-		qsort(fence->row, fence->n, sizeof(*fence->row), compare_rows);
+		qsort(fence->row, fence->n, sizeof(*fence->row), compare_fence_rows);
 	fence->sorted = true;
 	for (high = fence->n; low < high;) {
 		size_t middle = low + (high - low) / 2;
 
-		if (compare_rows(&fence->row[middle], &want) < 0)
+		if (compare_fence_rows(&fence->row[middle], &want) < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (; low < fence->n && compare_rows(&fence->row[low], &want) == 0; low++)
+	for (; low < fence->n && compare_fence_rows(&fence->row[low], &want) == 0; low++)
 		if (!fence->row[low].width || fence->row[low].width == reg->width) {
 			*mask |= fence->row[low].mask;
 			found = true;
 		}
-	/* What tells how many units there are, and what their buses are, is read. */
+	/* MSRs that give the number of units, or their buses, may be read. */
 	for (size_t i = 0; !found && fence->table && i < fence->table->n_present; i++)
 		found = reg->space == UNC_SPACE_MSR && want.at &&
 			fence->table->present[i].msr == want.at;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The fence: which registers can be a monitor's at all, and what may be written to them. It is that
- * of the CPU at hand, by the table of it that is compiled in, so that a table from a folder, a
- * broken discovery table or a mistake of ours cannot make a privileged program touch anything else:
- * only the very registers of units at places that the table knows. Units that only discovery places
- * are added one by one, where that can be checked (fence_windows.c). A CPU without a compiled table
- * has nothing within it.
+ * The fence: the registers that can belong to a monitor at all, and the bits that may be written. It
+ * comes from the compiled-in table of the CPU, so that a table from a folder, a broken discovery table
+ * or a bug cannot make a privileged program access any other register: only registers of units at
+ * places that the table has are inside. Units that only discovery places are added one by one, if
+ * their place can be checked (fence_windows.c). For a CPU without a compiled table no register is
+ * inside.
  */
 #ifndef UNC_FENCE_H
 #define UNC_FENCE_H
@@ -30,22 +30,22 @@ struct unc_fence_block {
 	uint16_t device;     /* PCI: the id of its function; else 0 */
 };
 
-/* One register of a block: a number, bytes in a function, or of memory. */
+/* One register of a block: an MSR number, bytes of a PCI function, or bytes of memory. */
 struct unc_fence_row {
-	uint64_t at, mask; /* what may be written */
+	uint64_t at, mask; /* mask: bits that may be written */
 	uint16_t device;
 	uint8_t space, width; /* width 0: any */
 };
 
 struct unc_fence {
-	const struct unc_table *table; /* NULL: nothing is within */
-	struct unc_fence_row *row;     /* registers of blocks, sorted when one is asked for */
+	const struct unc_table *table; /* NULL: no register is inside */
+	struct unc_fence_row *row;     /* registers of blocks, sorted by the first lookup */
 	size_t n;
 	bool sorted;
-	bool no_memory; /* a register is missing, and not within: told by who has added it */
+	bool no_memory; /* a row is missing, so its register is not inside; the adder reports it */
 };
 
-/* The places that a compiled table knows by itself; NULL: none. UNC_ERR_MEMORY. */
+/* Adds the fixed places of a compiled table; NULL: none. UNC_ERR_MEMORY. */
 int unc_fence_begin(struct unc_fence *, const struct unc_table *, struct unc_error *err);
 void unc_fence_add(struct unc_fence *, const struct unc_fence_block *);
 void unc_fence_end(struct unc_fence *);
@@ -53,18 +53,18 @@ void unc_fence_end(struct unc_fence *);
 typedef void (*unc_fence_fn)(void *user, struct unc_fence_block, const struct unc_tbl_where *);
 void unc_fence_places(const struct unc_fence *, unc_fence_fn, void *user);
 int unc_fence_space(const struct unc_fence *, const struct unc_fence_block *);
-/* The next register of a block from *i on, and where it is: a number, bytes in a function or of
- * memory. NULL: there is none. */
+/* Returns the next register of a block from *i on, and its place: an MSR number, bytes of a PCI function or
+ * of memory. NULL: no more. */
 const struct unc_tbl_reg *unc_fence_reg(const struct unc_fence *, const struct unc_fence_block *,
 					uint32_t *i, uint64_t *first, uint64_t *last);
-/* Whether a register is within, of a PCI function of Intel's with this id (else 0), and which bits
- * of it may be written. Where memory has run out nothing is. */
+/* Whether a register is inside, and which bits of it may be written. device: the id of its Intel PCI
+ * function, else 0. A register whose row is missing for lack of memory is not inside. */
 bool unc_fence_has(struct unc_fence *, const struct unc_reg *, uint16_t device, uint64_t *mask);
 
 /*
- * fence_windows.c: adds the units in memory, at the places that the CPU's own registers tell, and
- * the units that only the machine's discovery table places. Those of the latter that cannot be
- * checked, or that are somebody's, are marked as not available, with the reason.
+ * In fence_windows.c. Adds the units in memory, at the places from the CPU's own registers, and the units
+ * that only the discovery table of the machine places. A unit of the latter kind that cannot be checked, or
+ * whose place belongs to another owner, is marked unavailable, with the reason.
  */
 int unc_fence_windows(const struct unc_table *, const struct unc_instances *, struct unc_bus *,
 		      const struct unc_fs *, struct unc_access *, struct unc_error *err);

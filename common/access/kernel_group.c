@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Groups of the kernel's events: how they are opened and read. */
+/* Opens and reads groups of the kernel's events. */
 #include "access/kernel_group.h"
 
 #include <errno.h>
@@ -31,9 +31,9 @@ static int fail_descriptors(const struct unc_kernel_group *group, size_t opened,
 			have, group->n - opened, (unsigned long long)limit.rlim_cur);
 }
 
-/* Why event i could not be opened. */
-static int fail_open(const struct unc_kernel_group *group, size_t i, int errno_value,
-		     struct unc_error *err)
+/* Reports why event i could not be opened. */
+static int fail_event(const struct unc_kernel_group *group, size_t i, int errno_value,
+		      struct unc_error *err)
 {
 	const struct unc_kernel_event *event = &group->event[i];
 
@@ -72,9 +72,9 @@ static int fail_open(const struct unc_kernel_group *group, size_t i, int errno_v
 	}
 }
 
-/* 0, or errno. Nothing to be read: a pinned group that has no counters. Where a CPU goes offline, and has
- * no other one in its place, the kernel takes its groups apart; then the leader's time stands still,
- * which goes on where somebody has closed a member. */
+/* Returns 0 or errno. An empty read means a pinned group without counters. If a CPU goes offline without a
+ * replacement, the kernel splits its groups, and the leader's time enabled stops. If another process closed a
+ * member, that time goes on. */
 static int read_data(struct unc_kernel_group *group)
 {
 	struct unc_machine *machine = group->backend->machine;
@@ -93,7 +93,7 @@ static int read_data(struct unc_kernel_group *group)
 	return (size_t)got == size && group->data[UNC_GROUP_N] == group->n ? 0 : EIO;
 }
 
-/* A count only grows, unless somebody who has the same descriptors sets it to 0. */
+/* Checks that counts only grow: another process with the same descriptors may have set one to 0. */
 static int check_values(struct unc_kernel_group *group)
 {
 	for (size_t i = 0; i < group->n; i++) {
@@ -105,9 +105,9 @@ static int check_values(struct unc_kernel_group *group)
 }
 
 /*
- * A group of which all CPUs went offline goes on giving its old counts: only the time for which it
- * was enabled tells, which does not keep up with the clock (that may differ by 0.2 %). If it stands
- * still the group has ended, else that was a gap: the kernel took it to another CPU.
+ * Checks that the group still counts. If all its CPUs went offline, it keeps returning old counts; only its
+ * time enabled, which falls behind the clock (by more than 0.2 %), shows that. If that time has stopped, the
+ * group has ended; otherwise the delay was a gap in which the kernel moved it to another CPU.
  */
 static int check_time(struct unc_kernel_group *group, uint64_t before)
 {
@@ -123,7 +123,7 @@ static int check_time(struct unc_kernel_group *group, uint64_t before)
 		group->gaps += elapsed - advanced;
 		group->timed = false;
 	}
-	/* Not at each read: the allowed difference would hide one that has ended that is read often. */
+	/* Not at each read: between frequent reads the allowed difference would hide a group that has ended. */
 	if (rc == 0 && (!group->timed || elapsed >= 100 * ms)) {
 		group->timed = true;
 		group->seen = unc_machine_now(group->backend->machine);
@@ -150,9 +150,9 @@ int unc_kernel_group_read(struct unc_kernel_group *group)
 	return 0;
 }
 
-/* Whether it counts: a socket that went offline leaves its groups with their old counts, and their time
- * stands still. 0, or errno. */
-static int runs(struct unc_kernel_group *group)
+/* Waits until the time enabled advances: groups of a socket that went offline keep their old counts, and
+ * their time has stopped. Returns 0 or errno. */
+static int wait_until_counting(struct unc_kernel_group *group)
 {
 	const uint64_t ms = 1000000;
 	int error = unc_kernel_group_read(group);
@@ -168,8 +168,9 @@ static int runs(struct unc_kernel_group *group)
 	return error;
 }
 
-/* One that other processes of the user had before, and that does not run any more, is exchanged. */
-static int take_passed(struct unc_kernel_group *group, struct unc_error *err)
+/* Opens a group through the broker. If it is shared with other processes of the user and no longer counts,
+ * the broker replaces it. */
+static int open_passed(struct unc_kernel_group *group, struct unc_error *err)
 {
 	struct unc_broker *broker = group->backend->broker;
 	int rc, error = ENODEV;
@@ -177,7 +178,7 @@ static int take_passed(struct unc_kernel_group *group, struct unc_error *err)
 	for (int dead = 0; dead <= 1 && error; dead++) {
 		rc = unc_broker_open(broker, &group->place, group->event, group->n, dead, group->fd,
 				     err);
-		if (rc < 0 && dead) /* the dead one is had still */
+		if (rc < 0 && dead) /* the dead group is still open */
 			unc_broker_close(broker, group->call, &group->place, group->event,
 					 group->n);
 		if (rc < 0)
@@ -186,7 +187,7 @@ static int take_passed(struct unc_kernel_group *group, struct unc_error *err)
 		group->ended = 0;
 		group->timed = false;
 		memset(group->last, 0, group->n * sizeof(*group->last));
-		error = runs(group);
+		error = wait_until_counting(group);
 		if (error)
 			unc_events_close(group->backend->machine, group->fd, group->n);
 	}
@@ -198,8 +199,8 @@ static int take_passed(struct unc_kernel_group *group, struct unc_error *err)
 	return 0;
 }
 
-/* Pinned, or where others leave too few counters, not. */
-static int start_group(struct unc_kernel_group *group, struct unc_error *err)
+/* Opens a pinned group; if others leave too few counters, one that is not pinned. */
+static int open_own(struct unc_kernel_group *group, struct unc_error *err)
 {
 	int error = EBUSY;
 	size_t refused;
@@ -208,7 +209,7 @@ static int start_group(struct unc_kernel_group *group, struct unc_error *err)
 		error = unc_events_open(group->backend->machine, &group->place, group->event,
 					group->n, pinned, group->fd, &refused);
 		if (error)
-			return fail_open(group, refused, error, err);
+			return fail_event(group, refused, error, err);
 		group->lost = false;
 		error = unc_kernel_group_read(group);
 		if (error)
@@ -221,12 +222,12 @@ static int start_group(struct unc_kernel_group *group, struct unc_error *err)
 	return 0;
 }
 
-/* Nothing of it is open; NULL: out of memory. */
+/* Allocates a group without open events; NULL: out of memory. */
 static struct unc_kernel_group *new_group(struct unc_backend *backend,
 					  const struct unc_kernel_place *place,
 					  const struct unc_kernel_event *events, size_t n)
 {
-	/* One block, with its arrays behind it. */
+	/* One block, with the arrays after the struct. */
 	struct unc_kernel_group *group =
 		calloc(1, sizeof(*group) + (UNC_GROUP_VALUE + 2 * n) * sizeof(*group->data) +
 				  n * (sizeof(*group->event) + sizeof(*group->fd)));
@@ -252,7 +253,7 @@ static void free_group(struct unc_kernel_group *group)
 	free(group);
 }
 
-/* Why the kernel says of each CPU of the socket that it is offline. */
+/* Reports why the kernel takes each CPU of the socket for offline. */
 static int fail_cpus(const struct unc_machine *machine, uint32_t of, struct unc_error *err)
 {
 	bool online[UNC_MAX_CPUS] = {false};
@@ -272,7 +273,7 @@ static int fail_cpus(const struct unc_machine *machine, uint32_t of, struct unc_
 	return unc_fail(err, UNC_ERR_UNAVAILABLE, UNC_NO_CPU);
 }
 
-/* The CPU that stood for its socket may have gone offline since: any other will do. */
+/* If the CPU of the cpumask went offline meanwhile, any other CPU of the socket is used. */
 int unc_kernel_group_open(struct unc_backend *backend, const struct unc_kernel_place *place,
 			  const struct unc_kernel_event *events, size_t n,
 			  struct unc_kernel_group **out, struct unc_error *err)
@@ -283,12 +284,12 @@ int unc_kernel_group_open(struct unc_backend *backend, const struct unc_kernel_p
 
 	if (!group)
 		return unc_no_memory(err);
-	rc = backend->passed ? take_passed(group, err) : start_group(group, err);
+	rc = backend->passed ? open_passed(group, err) : open_own(group, err);
 	for (unsigned i = 0; !backend->passed && rc == UNC_ERR_NOT_FOUND &&
 			     (cpu = unc_topology_sibling(top, place->cpu, i)) >= 0;
 	     i++) {
 		group->place.cpu = (uint32_t)cpu;
-		rc = start_group(group, err);
+		rc = open_own(group, err);
 	}
 	if (!backend->passed && rc == UNC_ERR_NOT_FOUND)
 		rc = fail_cpus(backend->machine, place->cpu, err);
@@ -296,8 +297,8 @@ int unc_kernel_group_open(struct unc_backend *backend, const struct unc_kernel_p
 		free_group(group);
 		return rc;
 	}
-	unc_error_clear(err);  /* of the CPUs before */
-	group->place = *place; /* by which others will ask */
+	unc_error_clear(err);  /* errors of CPUs tried before */
+	group->place = *place; /* later callers compare it */
 	*out = backend->first = group;
 	return 0;
 }

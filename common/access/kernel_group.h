@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside of access method kernel (kernel.h): a group of events that is open, and those of a machine. */
+/* Internals of access method kernel (kernel.h): an open group of events, and all groups of a machine. */
 #ifndef UNC_KERNEL_GROUP_H
 #define UNC_KERNEL_GROUP_H
 
@@ -10,58 +10,58 @@
 
 struct unc_broker; /* broker.h */
 
-/* As read, with PERF_FORMAT_GROUP and the times. */
+/* The data of a read, with PERF_FORMAT_GROUP and both times. */
 enum { UNC_GROUP_N, UNC_GROUP_ENABLED, UNC_GROUP_RUNNING, UNC_GROUP_VALUE };
 
-/* Those who want the same events share it. */
+/* Users of the same events share a group. */
 struct unc_kernel_group {
 	struct unc_backend *backend;
 	uint8_t way;
-	unsigned call;                 /* the connection over which a broker has passed it */
-	struct unc_kernel_group *next; /* of those that are open */
+	unsigned call;                 /* number of the broker's connection that passed it */
+	struct unc_kernel_group *next; /* next open group */
 	unsigned users;
 	struct unc_kernel_place place;
 	size_t n;
 	struct unc_kernel_event *event;
-	int *fd; /* of the events; the first leads */
+	int *fd; /* descriptors of the events; the first is the leader */
 
-	pthread_mutex_t lock; /* of what follows: its users may be in several threads */
-	int ended; /* errno, for good: ENODEV, ERANGE, ENOLINK (unc_kernel_op()); 0: it has not */
-	bool lost; /* its counters, for good */
+	pthread_mutex_t lock; /* for the members below: users may be in several threads */
+	int ended; /* final errno: ENODEV, ERANGE, ENOLINK (unc_kernel_op()); 0: not ended */
+	bool lost; /* it has lost its counters for good */
 	bool timed;
-	uint64_t enabled; /* ns, as the kernel told at */
-	uint64_t seen;    /* this time of the machine's, if it is timed */
-	uint64_t gaps;    /* ns in which it was not even enabled */
+	uint64_t enabled; /* ns of time enabled, read at `seen` */
+	uint64_t seen;    /* time of the machine, valid if `timed` */
+	uint64_t gaps;    /* ns in which it was not enabled */
 	atomic_uint_fast64_t idle, ran;
 	uint64_t *data; /* UNC_GROUP_* */
-	uint64_t *last; /* its values before */
+	uint64_t *last; /* values of the last read */
 };
 
-/* Of access method kernel, or of broker. */
+/* The back end of access method kernel, or of broker. */
 struct unc_backend {
 	struct unc_machine *machine;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* for the members below */
 	struct unc_kernel_group *first;
-	struct unc_broker *broker; /* that opens events for it; NULL: it opens them itself */
-	bool passed;               /* of access method broker */
-	bool tried;                /* whether there is the right */
+	struct unc_broker *broker; /* opens the events; NULL: this process opens them itself */
+	bool passed;               /* it is access method broker */
+	bool tried;                /* the right has been tested */
 	struct unc_error refused;
 };
 
 /* ---- kernel_group.c */
 
-/* Adds one to those that are open, with the lock held. Errors: as unc_kernel_open(). */
+/* Opens a group and adds it to the list; the caller holds the lock. Errors: as unc_kernel_open(). */
 int unc_kernel_group_open(struct unc_backend *, const struct unc_kernel_place *,
 			  const struct unc_kernel_event *, size_t n, struct unc_kernel_group **out,
 			  struct unc_error *err);
-/* broker: to whom they are given back; NULL: to nobody. */
+/* broker: is told that the group is closed; NULL: no broker. */
 void unc_kernel_group_close(struct unc_kernel_group *, struct unc_broker *broker);
-/* Which of its events this is; n: none. */
+/* Returns the index of an event in the group; n: not in it. */
 size_t unc_kernel_group_find(const struct unc_kernel_group *, const struct unc_kernel_event *);
-/* Whether it counts, at this place, all of these. */
+/* Whether the group counts all of these events at this place. */
 bool unc_kernel_group_has(struct unc_kernel_group *, const struct unc_kernel_place *,
 			  const struct unc_kernel_event *, size_t n);
-/* Brings its data up to date, the lock held; errno. */
+/* Reads the group; the caller holds the lock. Returns 0 or errno. */
 int unc_kernel_group_read(struct unc_kernel_group *);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PMUs of the kernel's driver: whether this process may open their events or the broker does; who shares a group. */
+/* PMUs of the kernel's driver: whether this process or the broker opens their events, and the sharing of groups. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,8 +13,8 @@
 
 /* ---- PMUs */
 
-/* Asks the kernel for an event, until it has said yes or no to that as such. */
-static void try_right(struct unc_backend *backend, const struct unc_kernel_place *place)
+/* Opens an event for a test. Only success or a refusal for lack of rights settles the question. */
+static void test_right(struct unc_backend *backend, const struct unc_kernel_place *place)
 {
 	const struct unc_kernel_event any = {0};
 	struct perf_event_attr attr = unc_events_attr(place->type, &any, true, false);
@@ -28,7 +28,7 @@ static void try_right(struct unc_backend *backend, const struct unc_kernel_place
 	backend->tried = fd >= 0 || backend->refused.code;
 }
 
-/* The lock is held. */
+/* The caller holds the lock. */
 static int need_broker(struct unc_backend *backend, struct unc_error *err)
 {
 	if (!backend->broker)
@@ -36,7 +36,7 @@ static int need_broker(struct unc_backend *backend, struct unc_error *err)
 	return backend->broker ? 0 : unc_no_memory(err);
 }
 
-/* Whether this process may open events of a PMU, or the broker for it. */
+/* Whether this process, or the broker for it, may open events of a PMU. */
 static int has_right(struct unc_backend *backend, const char *pmu,
 		     const struct unc_kernel_place *place, struct unc_error *err)
 {
@@ -44,7 +44,7 @@ static int has_right(struct unc_backend *backend, const char *pmu,
 
 	pthread_mutex_lock(&backend->lock);
 	if (!backend->passed && !backend->tried)
-		try_right(backend, place);
+		test_right(backend, place);
 	rc = backend->passed ? need_broker(backend, err) : 0;
 	if (rc == 0 && backend->passed)
 		rc = unc_broker_asks(backend->broker, pmu, err);
@@ -54,7 +54,7 @@ static int has_right(struct unc_backend *backend, const char *pmu,
 	return rc;
 }
 
-/* CPU number `nth` of those that a cpumask has of a socket. */
+/* Returns CPU number `nth` of a socket in a cpumask. */
 static int choose_cpu(const struct unc_backend *backend, const char *pmu, const char *mask,
 		      unsigned socket, unsigned nth, uint32_t *out, struct unc_error *err)
 {
@@ -76,8 +76,8 @@ static int choose_cpu(const struct unc_backend *backend, const char *pmu, const 
 			mask, nth ? " such" : "", socket);
 }
 
-static int find_by(struct unc_backend *backend, const char *pmu, unsigned socket, unsigned nth,
-		   struct unc_kernel_place *out, struct unc_error *err)
+static int find_with_backend(struct unc_backend *backend, const char *pmu, unsigned socket,
+			     unsigned nth, struct unc_kernel_place *out, struct unc_error *err)
 {
 	struct unc_kernel_place place = {.passed = backend->passed};
 	struct unc_machine *machine = backend->machine;
@@ -111,31 +111,31 @@ static int find_by(struct unc_backend *backend, const char *pmu, unsigned socket
 	return 0;
 }
 
-/* ---- which method: that of this process, or the broker's */
+/* ---- the method: kernel or broker */
 
-/* 0: it was not chosen. */
-static unsigned way_of(const struct unc_access *access, bool passed)
+/* Returns 0 if the method was not chosen. */
+static unsigned number_of_method(const struct unc_access *access, bool passed)
 {
 	return unc_ways_find(unc_access_ways(access),
 			     passed ? &unc_access_broker : &unc_access_kernel);
 }
 
-/* NULL: it was not chosen. */
+/* Returns NULL if the method was not chosen. */
 static struct unc_backend *backend_of(const struct unc_access *access, bool passed)
 {
-	unsigned way = way_of(access, passed);
+	unsigned way = number_of_method(access, passed);
 
 	return way ? unc_access_ways(access)->way[way].backend : NULL;
 }
 
 bool unc_kernel_chosen(const struct unc_access *access)
 {
-	return way_of(access, false) || way_of(access, true);
+	return number_of_method(access, false) || number_of_method(access, true);
 }
 
 bool unc_kernel_before(const struct unc_access *access, int space)
 {
-	unsigned own = way_of(access, false), passed = way_of(access, true);
+	unsigned own = number_of_method(access, false), passed = number_of_method(access, true);
 	unsigned way = own && (!passed || own < passed) ? own : passed;
 	unsigned other = unc_ways_next(unc_access_ways(access), space, 0);
 
@@ -171,21 +171,21 @@ int unc_kernel_passed(struct unc_access *access, uint32_t first, struct unc_wire
 	return rc;
 }
 
-/* The broker is asked where this process may not open them itself; what that would need is said where
- * there is no broker. */
+/* If this process may not open the events, the broker is asked. If there is no broker, the error names the
+ * right that is missing. */
 int unc_kernel_find(struct unc_access *access, const char *pmu, unsigned socket, unsigned nth,
 		    struct unc_kernel_place *out, struct unc_error *err)
 {
 	struct unc_backend *own = backend_of(access, false), *broker = backend_of(access, true);
 	struct unc_error why = {0};
-	int rc = own      ? find_by(own, pmu, socket, nth, out, err)
+	int rc = own      ? find_with_backend(own, pmu, socket, nth, out, err)
 		 : broker ? UNC_ERR_PERMISSION
 			  : unc_fail(err, UNC_ERR_UNAVAILABLE, "access method %s was not chosen",
 				     unc_access_kernel.name);
 
 	if (rc != UNC_ERR_PERMISSION || !broker)
 		return rc;
-	rc = find_by(broker, pmu, socket, nth, out, &why);
+	rc = find_with_backend(broker, pmu, socket, nth, out, &why);
 	if (rc == UNC_ERR_NOT_FOUND)
 		return own ? UNC_ERR_PERMISSION : unc_fail(err, UNC_ERR_PERMISSION, "%s", why.text);
 	if (rc < 0)
@@ -211,7 +211,7 @@ int unc_kernel_open(struct unc_access *access, const struct unc_kernel_place *pl
 	for (group = backend->first; group && !unc_kernel_group_has(group, place, events, n);)
 		group = group->next;
 	if (!group && (rc = unc_kernel_group_open(backend, place, events, n, &group, err)) == 0)
-		group->way = (uint8_t)way_of(access, place->passed);
+		group->way = (uint8_t)number_of_method(access, place->passed);
 	if (rc == 0) {
 		group->users++;
 		*out = group;
