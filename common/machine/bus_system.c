@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * PCI functions and physical memory of the machine under a root: what the kernel has noted of
- * functions, their configuration space in sysfs, and /dev/mem.
+ * PCI functions and physical memory of the machine under a root: the kernel's data on functions,
+ * their configuration space in sysfs, and /dev/mem.
  */
 #include "machine/discover.h"
 
@@ -28,9 +28,9 @@ static const char functions[] = "/sys/bus/pci/devices";
 struct system_bus {
 	struct unc_bus bus;
 	struct unc_fs *fs;
-	uint64_t function; /* that was read last, UNC_PCI(), and its file */
+	uint64_t function; /* the function read last, UNC_PCI(), and its file */
 	int fd;            /* -1: none */
-	char online[4096]; /* CPUs, once they were asked for */
+	char online[4096]; /* online CPUs, after the first use */
 };
 
 /* ------------------------------------------------------------ configuration space */
@@ -40,7 +40,7 @@ static uint64_t address_of(const struct unc_pci_function *f, unsigned offset)
 	return UNC_PCI(f->domain, f->bus, f->devfn, offset);
 }
 
-/* 0 or an errno value. */
+/* Reads a dword; returns 0 or an errno value. */
 static int config_dword(struct system_bus *system, uint64_t address, uint32_t *value)
 {
 	uint64_t function = UNC_PCI_FUNCTION(address);
@@ -77,7 +77,7 @@ static int system_config(struct unc_bus *bus, const struct unc_pci_function *f, 
 
 /* -------------------------------------------------------------------- the functions */
 
-/* First and last CPU of a list like "16-31,48-63"; -1 if there is none. */
+/* Finds the first and last CPU of a list like "16-31,48-63"; without one they are unchanged. */
 static void ends_of_list(const char *text, int *first, int *last)
 {
 	bool cpu[UNC_MAX_CPUS] = {false};
@@ -91,7 +91,7 @@ static void ends_of_list(const char *text, int *first, int *last)
 		}
 }
 
-/* Which CPUs are online, as the kernel writes it; "" where that is not to be had. */
+/* Returns the kernel's list of online CPUs; "": not available. */
 static const char *online(struct system_bus *system)
 {
 	if (!*system->online)
@@ -100,9 +100,9 @@ static const char *online(struct system_bus *system)
 	return system->online;
 }
 
-/* A number that the kernel has noted. */
-static bool noted(const struct unc_fs *fs, const char *name, const char *file, unsigned most,
-		  unsigned *value)
+/* Reads a number from a file of a function. */
+static bool read_noted(const struct unc_fs *fs, const char *name, const char *file, unsigned most,
+		       unsigned *value)
 {
 	char text[32];
 
@@ -111,8 +111,8 @@ static bool noted(const struct unc_fs *fs, const char *name, const char *file, u
 }
 
 /*
- * What kind the function is, and what it is near to. A kernel that does not know its node gives all
- * CPUs as local, which says nothing.
+ * Reads the class of a function, and its node and local CPUs. A kernel that does not know the node
+ * gives all CPUs as local, which is ignored.
  */
 static void system_tell(struct unc_bus *bus, struct unc_pci_function *f)
 {
@@ -122,8 +122,8 @@ static void system_tell(struct unc_bus *bus, struct unc_pci_function *f)
 	char text[4096], path[] = "/sys/bus/pci/devices/%s/%s";
 	unsigned kind;
 
-	if (noted(system->fs, name, "class", 0xffffff, &kind))
-		f->kind = (uint16_t)(kind >> 8); /* base class and sub-class, of three bytes */
+	if (read_noted(system->fs, name, "class", 0xffffff, &kind))
+		f->kind = (uint16_t)(kind >> 8); /* base class and sub-class only */
 	f->numa_node = f->local_cpu = f->local_last = -1;
 	if (unc_fs_text(system->fs, text, sizeof(text), path, name, "numa_node") == 0)
 		f->numa_node = atoi(text);
@@ -137,12 +137,12 @@ static void system_tell(struct unc_bus *bus, struct unc_pci_function *f)
 }
 
 /*
- * Who it is: as the kernel has noted. Configuration space is not touched for that, because the
- * kernel wakes a function that sleeps before it reads there; only where nothing is noted (a dump
- * without these files) the function is asked. False if it is another vendor's. One that cannot be
- * read may be of Intel's.
+ * Finds vendor and device from the kernel's data. Configuration space is not read for that, because the
+ * kernel would wake a sleeping function; it is read only if the kernel's data is missing (a dump without
+ * these files). False: another vendor. A function that cannot be read may be Intel's.
  */
-static bool identify(const struct system_bus *system, const char *name, struct unc_pci_function *f)
+static bool identify_function(const struct system_bus *system, const char *name,
+			      struct unc_pci_function *f)
 {
 	const struct unc_pci_noted *row = unc_pci_list_find(&system->bus.noted, name);
 	unsigned vendor = 0, device = 0;
@@ -150,8 +150,9 @@ static bool identify(const struct system_bus *system, const char *name, struct u
 
 	if (row)
 		identity = (uint32_t)row->device << 16 | row->vendor;
-	else if (noted(system->fs, name, "vendor", 0xffff, &vendor) &&
-		 (vendor != VENDOR_INTEL || noted(system->fs, name, "device", 0xffff, &device)))
+	else if (read_noted(system->fs, name, "vendor", 0xffff, &vendor) &&
+		 (vendor != VENDOR_INTEL ||
+		  read_noted(system->fs, name, "device", 0xffff, &device)))
 		identity = device << 16 | vendor;
 	else
 		f->errno_value = (int16_t)unc_pci_dword(system->fs, address_of(f, 0), &identity);
@@ -160,8 +161,8 @@ static bool identify(const struct system_bus *system, const char *name, struct u
 	return f->errno_value || f->vendor == VENDOR_INTEL;
 }
 
-/* DOMAIN:BUS:DEVICE.FUNCTION, as the kernel writes it. */
-static bool parse_name(const char *name, struct unc_pci_function *f)
+/* Parses DOMAIN:BUS:DEVICE.FUNCTION, as the kernel writes it. */
+static bool parse_pci_name(const char *name, struct unc_pci_function *f)
 {
 	unsigned domain, bus, device, function;
 
@@ -174,14 +175,14 @@ static bool parse_name(const char *name, struct unc_pci_function *f)
 	return strcmp(name, unc_pci_name(address_of(f, 0)).text) == 0;
 }
 
-/* Domains above 0xffff are made up by the kernel (VMD): no monitor is there. */
+/* Whether the domain is above 0xffff: the kernel invents such domains (VMD), and they have no monitors. */
 static bool other_domain(const char *name)
 {
 	return strspn(name, "0123456789abcdef") > 4 &&
 	       name[strspn(name, "0123456789abcdef")] == ':';
 }
 
-static void note_ignored(const struct unc_bus *bus, const char *name)
+static void note_bad_name(const struct unc_bus *bus, const char *name)
 {
 	char text[200];
 
@@ -201,11 +202,11 @@ static int list_functions(struct system_bus *system, char *const *list, struct u
 
 		if (name[0] == '.' || other_domain(name))
 			continue;
-		if (!parse_name(name, &f)) {
-			note_ignored(bus, name);
+		if (!parse_pci_name(name, &f)) {
+			note_bad_name(bus, name);
 			continue;
 		}
-		if (!identify(system, name, &f))
+		if (!identify_function(system, name, &f))
 			continue;
 		if (!(added = UNC_ADD_TO(bus->function, bus->n_functions)))
 			return unc_no_memory(err);
@@ -242,8 +243,8 @@ static int system_scan(struct unc_bus *bus, struct unc_error *err)
 
 /* --------------------------------------------------------------------------- memory */
 
-static int open_memory(const struct unc_fs *fs, uint64_t address, size_t size, int *out,
-		       struct unc_error *err)
+static int open_mem(const struct unc_fs *fs, uint64_t address, size_t size, int *out,
+		    struct unc_error *err)
 {
 	int fd = unc_fs_descriptor(fs, O_RDONLY | O_SYNC, "/dev/mem");
 	struct stat st;
@@ -252,7 +253,7 @@ static int open_memory(const struct unc_fs *fs, uint64_t address, size_t size, i
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "/dev/mem: no such file");
 	if (fd < 0)
 		return unc_fail(err, fd, "/dev/mem: %s", unc_fs_reason(errno));
-	/* Touching a mapping beyond the end of a plain file would kill the process. */
+	/* Access to a mapping past the end of a plain file would kill the process. */
 	if (!unc_fs_replayed(fs) && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
 	    (address > (uint64_t)st.st_size || (uint64_t)st.st_size - address < size)) {
 		close(fd);
@@ -290,7 +291,7 @@ static int system_memory(struct unc_bus *bus, uint64_t address, void *buf, size_
 	if (address & 7 || size & 7 || !size || address + size < address)
 		return unc_fail(err, UNC_ERR_INVALID, "memory at 0x%" PRIx64 " is not aligned to 8",
 				address);
-	rc = open_memory(system->fs, address, size, &fd, err);
+	rc = open_mem(system->fs, address, size, &fd, err);
 	if (rc < 0)
 		return rc;
 	if (unc_fs_replayed(system->fs)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Discovery as a whole: PCI functions, their sockets, units, and what can be none. */
+/* Discovery as a whole: PCI functions, their sockets, the units, and units that cannot exist. */
 #include "machine/discover.h"
 
 #include <stdio.h>
@@ -42,13 +42,13 @@ void unc_walk_end(struct unc_walk *walk)
 	free(walk->socket);
 }
 
-/* In a virtual machine the monitors' MSRs are not there: reading them faults. */
+/* A virtual machine lacks the MSRs of the monitors: reading them faults. */
 static void refuse_virtual(struct unc_walk *walk)
 {
 	if (!walk->topo->hypervisor || walk->n_ubox)
 		return;
 	for (struct unc_instance *unit = walk->unit; unit < walk->unit + walk->n; unit++) {
-		/* Counters of the kernel may be passed on: it will tell. */
+		/* The hypervisor may pass on counters of the kernel: opening them tells. */
 		if (!unit->available || unit->part[0].space == UNC_SPACE_PERF)
 			continue;
 		unc_instance_refuse(
@@ -67,7 +67,7 @@ static int compare_units(const void *pa, const void *pb)
 	return order ? order : unc_order(a->index, b->index);
 }
 
-/* Units of a type that share their registers' place: each has some of its own there. */
+/* Whether units of a type share one place, each with some registers of its own there. */
 static bool shares_place(const struct unc_table *table, const struct unc_tbl_type *type)
 {
 	for (const struct unc_tbl_reg *r = NULL; (r = UNC_NEXT(table, reg, type->regs, r));)
@@ -76,8 +76,8 @@ static bool shares_place(const struct unc_table *table, const struct unc_tbl_typ
 	return false;
 }
 
-/* Two units at one address are one unit, and count once. */
-static void refuse_twins(struct unc_walk *walk)
+/* Refuses the second of two units at one address: they are one unit, which counts once. */
+static void refuse_duplicates(struct unc_walk *walk)
 {
 	for (size_t i = 0; i < walk->n; i++) {
 		struct unc_instance *unit = &walk->unit[i];
@@ -105,7 +105,7 @@ static void refuse_twins(struct unc_walk *walk)
 	}
 }
 
-static int find_units(struct unc_walk *walk, struct unc_error *err)
+static int find_all_units(struct unc_walk *walk, struct unc_error *err)
 {
 	if (walk->table->discovery == UNC_DISCOVERY_TABLE)
 		unc_discover_table(walk);
@@ -125,12 +125,12 @@ int unc_discover(const struct unc_table *table, struct unc_topology *topo, struc
 	int rc = unc_walk_begin(&walk, err);
 
 	if (rc == 0)
-		rc = find_units(&walk, err);
+		rc = find_all_units(&walk, err);
 	if (rc == 0) {
 		refuse_virtual(&walk);
 		if (walk.n)
 			qsort(walk.unit, walk.n, sizeof(*walk.unit), compare_units);
-		refuse_twins(&walk);
+		refuse_duplicates(&walk);
 		*out = (struct unc_instances){.unit = walk.unit, .n = walk.n};
 	} else {
 		unc_instances_free(&(struct unc_instances){walk.unit, walk.n});

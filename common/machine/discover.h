@@ -12,10 +12,10 @@ enum { UNC_MAX_PARTS = 3, UNC_REASON_MAX = 256 };
 
 /* where one part of a unit is */
 struct unc_place {
-	uint64_t base; /* registers count from here; encoded as unc_reg.address */
+	uint64_t base; /* address that offsets of registers add to; encoded as unc_reg.address */
 	uint32_t target;
 	uint8_t space;
-	uint8_t way; /* to it (access_ways.h), once it is probed; 0: none yet */
+	uint8_t way; /* access method (access_ways.h), after probing; 0: none yet */
 	bool present;
 	bool exists; /* the unit is there, though its registers may be out of reach */
 };
@@ -25,16 +25,16 @@ struct unc_instance {
 	uint16_t type; /* index into table->type */
 	uint16_t socket;
 	uint16_t index;          /* id within type and socket, as the hardware numbers it */
-	bool direct;             /* its registers can be used: those of part 0 */
-	bool available;          /* it can be used, by them or otherwise */
-	bool doubtful;           /* until it is probed: reading tells whether it exists */
-	bool by_driver;          /* that it exists is what the kernel's driver says */
-	bool unknown;            /* whether it does nobody says whom we may ask */
+	bool direct;             /* the registers of part 0 can be used */
+	bool available;          /* the unit can be used, by registers or otherwise */
+	bool doubtful;           /* probing has to show whether it exists */
+	bool by_driver;          /* it exists according to the kernel's driver */
+	bool unknown;            /* no source that may be read says whether it exists */
 	int16_t status_position; /* bit in the global status, -1 unknown */
 	struct unc_place part[UNC_MAX_PARTS];
 	char location[48];
-	/* Why not available, why a part is missing, why ways before the one that serves it did not reach
-	 * it. "", or set by the functions below. */
+	/* Why the unit is not available, a part is missing, or earlier access methods did not reach it.
+	 * "", or set by the functions below. */
 	const char *reason;
 };
 
@@ -51,9 +51,9 @@ struct unc_pci_function {
 	uint16_t domain;
 	uint8_t bus, devfn;
 	uint16_t vendor, device;
-	int16_t errno_value;       /* it does not tell who it is, device is 0: why */
-	bool told;                 /* what follows was asked for: unc_walk_told() */
-	uint16_t kind;             /* base class and sub-class; 0: not told */
+	int16_t errno_value;       /* why it could not be identified (device is 0) */
+	bool told;                 /* the members below are valid: unc_walk_told() */
+	uint16_t kind;             /* base class and sub-class; 0: not known */
 	int numa_node;             /* -1 unknown */
 	int local_cpu, local_last; /* first and last CPU of local_cpulist, -1 unknown */
 };
@@ -63,15 +63,15 @@ static inline struct unc_pci_name unc_function_name(const struct unc_pci_functio
 	return unc_pci_name(UNC_PCI(f->domain, f->bus, f->devfn, 0));
 }
 
-/* Gets sentences about what is odd but no error: broken discovery entries, fallbacks taken. */
+/* Receives sentences about odd facts that are no errors: broken discovery entries, fallbacks used. */
 typedef void (*unc_note_fn)(void *user, const char *text);
 
 struct unc_bus;
 struct unc_bus_methods {
-	/* Lists all functions of vendor 8086, in any order, and those that may be; once. What the
-	 * kernel has noted of them tells: none is opened for it. */
+	/* Lists all functions that are or may be of vendor 8086, in any order; once. It uses the
+	 * kernel's data and opens no function. */
 	int (*scan)(struct unc_bus *, struct unc_error *err);
-	/* What kind a function is, and where: NULL: the scan has told. */
+	/* Reads class and place of a function. NULL: the scan did. */
 	void (*tell)(struct unc_bus *, struct unc_pci_function *);
 	/* Reads a configuration dword. UNC_ERR_RANGE if the function has no extended space. */
 	int (*config)(struct unc_bus *, const struct unc_pci_function *, unsigned offset,
@@ -84,16 +84,16 @@ struct unc_bus_methods {
 enum { UNC_BAR_WORDS = 64 };
 struct unc_bus {
 	const struct unc_bus_methods *methods;
-	struct unc_pci_function *function; /* NULL: there is none, or it is not scanned yet */
+	struct unc_pci_function *function; /* NULL: none, or not scanned yet */
 	size_t n_functions;
-	struct unc_pci_list noted; /* of all vendors; empty until it is scanned */
-	unc_note_fn note;          /* NULL: nobody listens */
+	struct unc_pci_list noted; /* functions of all vendors; empty before the scan */
+	unc_note_fn note;          /* NULL: notes are dropped */
 	void *user;
-	/* MSRs that tell which units exist are read through it, and its method kernel is asked where
-	 * the right is missing to find out; NULL: none. */
+	/* Reads MSRs that show which units exist; its method kernel is asked if the right to read
+	 * them is missing; NULL: none. */
 	struct unc_access *gate;
-	bool closed; /* the CPU is not known: only configuration space of discovery is read */
-	/* Registers that hold addresses of units, as they were read: all units behind them ask. */
+	bool closed; /* unknown CPU: only functions with discovery tables are read */
+	/* A cache of registers that hold addresses of units: all units behind them need the values. */
 	struct {
 		uint64_t at; /* UNC_PCI() */
 		uint32_t value;
@@ -105,18 +105,18 @@ int unc_bus_open_system(struct unc_fs *, struct unc_bus **out,
 			struct unc_error *err); /* bus_system.c */
 
 /*
- * Finds the units. Free out->unit with unc_instances_free(). A unit that is known to exist, or may
- * exist, but cannot be reached is in the list with a reason. Sockets of which no CPU is online are
- * added to the topology where PCI functions tell of them: the numbers of others may change.
+ * Finds the units. Free out->unit with unc_instances_free(). A unit that exists, or may exist, but cannot
+ * be reached is in the list with a reason. If PCI functions show sockets without online CPUs, these are
+ * added to the topology: the numbers of other sockets may change.
  */
 int unc_discover(const struct unc_table *, struct unc_topology *, struct unc_bus *,
 		 unc_note_fn note, void *user, struct unc_instances *out, struct unc_error *err);
-/* Part 0 of a type that has parts. */
+/* Returns part 0 of a type that has parts. */
 static inline const struct unc_tbl_part *unc_main_part(const struct unc_table *t, unsigned type)
 {
 	return unc_type_part(t, type, 0);
 }
-/* Whether units of a type are not numbered one by one, as its MSRs are `optional`. */
+/* Whether the numbers of a type's units may have gaps, because its MSRs are `optional`. */
 static inline bool unc_type_gaps(const struct unc_table *t, unsigned type)
 {
 	const struct unc_tbl_part *part = unc_main_part(t, type);
@@ -129,48 +129,48 @@ static inline bool unc_type_partners(const struct unc_table *t, unsigned a, unsi
 {
 	return t->type[a].partner == b + 1 || t->type[b].partner == a + 1;
 }
-/* Offset of unit control in its part; 0: the type has none. */
+/* Returns the offset of unit control in its part; 0: the type has none. */
 static inline int64_t unc_control_offset(const struct unc_table *t, unsigned type)
 {
 	return t->type[type].unit_ctl == UNC_NONE ? 0 : t->reg[t->type[type].unit_ctl].offset;
 }
 /* instance.c */
-/* Room of the registers of a part, from its base on, but for absolute ones: numbers of MSRs, or
- * bytes. */
+/* Returns the extent of a part's registers from its base, without absolute ones: a number of MSRs, or
+ * of bytes. */
 uint64_t unc_part_extent(const struct unc_table *, unsigned type, unsigned part);
-/* First offset of the extended configuration space of a PCI function. */
+/* The first offset of the extended configuration space of a PCI function. */
 enum { UNC_PCI_EXTENDED = 0x100 };
 void unc_instances_free(struct unc_instances *);
-/* Before it is taken out of a list. */
+/* Frees the reason of a unit that is to be removed from a list. */
 void unc_instance_forget(struct unc_instance *);
-/* Says why a unit, or a part of it, cannot be used; the latter that the unit cannot. */
+/* Set why a unit, or a part of it, cannot be used; unc_instance_refuse() makes the unit unavailable. */
 void unc_instance_reason(struct unc_instance *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void unc_instance_refuse(struct unc_instance *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Says it behind what is said already; "": nothing. */
+/* Appends to the reason; "": nothing. */
 void unc_instance_also(struct unc_instance *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * Allows the registers of the available units at the gate, and chooses the way to each: the first
- * that reaches all its registers of a space, of which one is read. A unit that cannot be read (no
- * permission, no driver, not there after all) or answers with all ones is marked as not available,
- * with the reason; where nobody answers it does not exist. Nothing is written.
+ * Allows the registers of the available units at the gate, and chooses the access method of each unit: the
+ * first that reaches all its registers of a space; one register is read. A unit that cannot be read (no
+ * permission, no driver, does not exist) or reads as all ones is marked unavailable, with the reason; a
+ * doubtful unit without an answer is removed. Writes nothing.
  */
 int unc_instances_probe(const struct unc_table *, struct unc_instances *, struct unc_access *,
 			struct unc_error *err);
 
-/* The place a unit would have by the tables alone, on socket 0: for listings. PCI bus and BAR base are 0. */
+/* Makes a unit at its place in the tables, on socket 0, for listings. PCI bus and BAR base are 0. */
 void unc_instance_nominal(const struct unc_table *, unsigned type, unsigned index,
 			  struct unc_instance *out);
 
-/* The registers of a unit in a space (-1: all), with what may be written to them; room for those of its
- * type. Returns how many. */
+/* Lists the registers of a unit in a space (-1: all), with their write masks. out: room for all registers of
+ * the type. Returns how many. */
 size_t unc_instance_allowed(const struct unc_table *, const struct unc_instance *, int space,
 			    struct unc_allowed *out);
 
-/* Register `reg` (index into table->reg) of a unit. UNC_ERR_UNAVAILABLE if its part is missing. */
+/* Makes register `reg` (index into table->reg) of a unit. UNC_ERR_UNAVAILABLE: its part is missing. */
 int unc_instance_reg(const struct unc_table *, const struct unc_instance *, unsigned reg,
 		     struct unc_reg *out, struct unc_error *err);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Units where the discovery tables cannot be read for want of a right: the kernel's own driver has read
- * them, and has a PMU for each unit, which everybody may see.
+ * Units for a process without the right to read the discovery tables: the kernel's driver has read them,
+ * and has a PMU for each unit, which every user can see.
  *
- * What its list is worth was measured on Linux 6.1. It is that of the first socket: others get the same
- * PMUs, whatever they have, and a PMU of a unit that is not there counts nothing without an error. So
- * it holds for another socket only if everything that may be read says that the two are alike. Of
- * free-running counters there are PMUs without a unit; those of the programmable ones are exact.
+ * The quality of the driver's list was measured on Linux 6.1. It is that of the first socket: other sockets
+ * get the same PMUs, whatever units they have, and a PMU of a missing unit counts nothing without an error.
+ * So the list holds for another socket only if everything that may be read shows that the two are alike.
+ * Some PMUs of free-running counters have no unit; PMUs of programmable counters are exact.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,10 +21,10 @@ enum {
 
 /* ------------------------------------------------------------------ the driver's list */
 
-/* Whether it has a PMU of a unit: that of its programmable counters, or of those that run freely. *name:
+/* Whether the driver has a PMU of a unit, for its programmable or its free-running counters. *name: the name
  * of the PMU. */
-static bool has_pmu(const struct unc_walk *walk, unsigned type, unsigned index, bool of_free,
-		    char name[UNC_KERNEL_NAME])
+static bool driver_has_pmu(const struct unc_walk *walk, unsigned type, unsigned index, bool of_free,
+			   char name[UNC_KERNEL_NAME])
 {
 	const struct unc_table *t = walk->table;
 	const struct unc_range *rows = &t->type[type].kernels;
@@ -39,11 +39,11 @@ static bool has_pmu(const struct unc_walk *walk, unsigned type, unsigned index, 
 	rc = unc_kernel_find(walk->bus->gate, name, FIRST, 0, &place, NULL);
 	if (rc == UNC_ERR_UNAVAILABLE && unc_kernel_typed(t, type, k, index, name, UNC_KERNEL_NAME))
 		rc = unc_kernel_find(walk->bus->gate, name, FIRST, 0, &place, NULL);
-	return rc == 0 || rc == UNC_ERR_PERMISSION; /* there, for others if not for us */
+	return rc == 0 || rc == UNC_ERR_PERMISSION; /* it exists for others */
 }
 
-/* Whether a unit with programmable counters is behind the same address as one that has none. */
-static bool has_neighbour(const struct unc_walk *walk, unsigned type, unsigned index)
+/* Whether the driver lists a unit with programmable counters at the same BAR element as this unit. */
+static bool has_counting_sibling(const struct unc_walk *walk, unsigned type, unsigned index)
 {
 	const struct unc_tbl_where *own = unc_where(walk->table, type, index), *w;
 	char name[UNC_KERNEL_NAME];
@@ -52,24 +52,24 @@ static bool has_neighbour(const struct unc_walk *walk, unsigned type, unsigned i
 		for (unsigned i = 0; other != type && (w = unc_where(walk->table, other, i)); i++)
 			if (unc_main_part(walk->table, other)->space == UNC_SPACE_MMIO &&
 			    w->bar == own->bar && w->bar_index == own->bar_index &&
-			    has_pmu(walk, other, i, false, name))
+			    driver_has_pmu(walk, other, i, false, name))
 				return true;
 	return false;
 }
 
 enum verdict { NOT_LISTED, LISTED, DOUBTFUL };
 
-/* What the list says of a unit. *name: of its PMU. */
-static enum verdict is_listed(const struct unc_walk *walk, unsigned type, unsigned index,
-			      char name[UNC_KERNEL_NAME])
+/* Returns what the driver's list says about a unit. *name: the name of its PMU. */
+static enum verdict judge_unit(const struct unc_walk *walk, unsigned type, unsigned index,
+			       char name[UNC_KERNEL_NAME])
 {
 	const struct unc_table *t = walk->table;
 
 	if (unc_find_kernel(t, &t->type[type], false))
-		return has_pmu(walk, type, index, false, name) ? LISTED : NOT_LISTED;
-	if (!has_pmu(walk, type, index, true, name))
+		return driver_has_pmu(walk, type, index, false, name) ? LISTED : NOT_LISTED;
+	if (!driver_has_pmu(walk, type, index, true, name))
 		return NOT_LISTED;
-	return has_neighbour(walk, type, index) ? LISTED : DOUBTFUL;
+	return has_counting_sibling(walk, type, index) ? LISTED : DOUBTFUL;
 }
 
 static bool any_listed(const struct unc_walk *walk, unsigned type)
@@ -77,7 +77,7 @@ static bool any_listed(const struct unc_walk *walk, unsigned type)
 	char name[UNC_KERNEL_NAME];
 
 	for (unsigned i = 0; i < UNC_MAX_PLACES; i++)
-		if (is_listed(walk, type, i, name) == LISTED)
+		if (judge_unit(walk, type, i, name) == LISTED)
 			return true;
 	return false;
 }
@@ -92,7 +92,7 @@ bool unc_driver_knows(const struct unc_walk *walk)
 
 /* ----------------------------------------------------------------- sockets that are alike */
 
-/* Whether the tables name a PCI device: monitors, and what tells of them. */
+/* Whether the tables name a PCI device: one with monitors, or one that describes them. */
 static bool is_named(const struct unc_table *t, uint16_t id)
 {
 	if (id == t->topology.ubox_id || id == UNC_PMON_DEVICE)
@@ -109,16 +109,16 @@ static bool is_named(const struct unc_table *t, uint16_t id)
 	return false;
 }
 
-/* Parts of the CPU itself are peripherals of the system; what is plugged in, and bridges to it, differ
- * between sockets that are alike. */
-static bool may_tell(const struct unc_walk *walk, const struct unc_pci_function *f)
+/* Whether a function may be a part of the CPU: these have the class "system peripheral". Plugged-in devices and
+ * bridges to them differ between sockets that are alike. */
+static bool is_cpu_part(const struct unc_walk *walk, const struct unc_pci_function *f)
 {
 	unsigned kind = unc_walk_told(walk, f)->kind;
 
 	return !kind || kind == SYSTEM_PERIPHERAL || is_named(walk->table, f->device);
 }
 
-static unsigned count(const struct unc_walk *walk, int socket, uint16_t id)
+static unsigned count_functions_of(const struct unc_walk *walk, int socket, uint16_t id)
 {
 	unsigned n = 0;
 
@@ -127,11 +127,11 @@ static unsigned count(const struct unc_walk *walk, int socket, uint16_t id)
 	return n;
 }
 
-/* Whether everything that may tell does. */
-static int all_known(const struct unc_walk *walk, struct unc_error *why)
+/* Checks that every function that may be a part of the CPU has a known device and socket. */
+static int all_identified(const struct unc_walk *walk, struct unc_error *why)
 {
 	for (const struct unc_pci_function *f = walk->function; f < walk->end; f++)
-		if (may_tell(walk, f) &&
+		if (is_cpu_part(walk, f) &&
 		    (!f->device || unc_walk_socket(walk, f) == UNC_SOCKET_UNKNOWN))
 			return unc_fail(why, UNC_ERR_UNAVAILABLE,
 					"PCI function %s does not tell its socket or what it is",
@@ -139,15 +139,15 @@ static int all_known(const struct unc_walk *walk, struct unc_error *why)
 	return 0;
 }
 
-/* Whether a socket has as many functions of each kind as the first. What only one of them has and no
- * table names is of the chipset. */
+/* Checks that a socket has as many functions of each device id as the first. A device that only one of them
+ * has, and no table names, belongs to the chipset. */
 static int same_functions(const struct unc_walk *walk, int socket, struct unc_error *why)
 {
 	for (const struct unc_pci_function *f = walk->function; f < walk->end; f++) {
-		unsigned here = count(walk, socket, f->device);
-		unsigned there = count(walk, FIRST, f->device);
+		unsigned here = count_functions_of(walk, socket, f->device);
+		unsigned there = count_functions_of(walk, FIRST, f->device);
 
-		if (may_tell(walk, f) && here != there &&
+		if (is_cpu_part(walk, f) && here != there &&
 		    ((here && there) || is_named(walk->table, f->device)))
 			return unc_fail(why, UNC_ERR_UNAVAILABLE,
 					"PCI functions 8086:%04x: it has %u, socket %d %u",
@@ -156,9 +156,9 @@ static int same_functions(const struct unc_walk *walk, int socket, struct unc_er
 	return 0;
 }
 
-/* Whether a socket has the units of the first one, by what everybody may read. UNC_ERR_UNAVAILABLE:
- * it has not, or that cannot be told, and the sentence says why. */
-static int is_alike(const struct unc_walk *walk, int socket, struct unc_error *why)
+/* Checks by data that every user may read that a socket has the units of the first one. UNC_ERR_UNAVAILABLE:
+ * it has others, or that is not known; the sentence says why. */
+static int check_alike(const struct unc_walk *walk, int socket, struct unc_error *why)
 {
 	int cache = walk->topo->socket[socket].cache, first = walk->topo->socket[FIRST].cache;
 
@@ -173,15 +173,15 @@ static int is_alike(const struct unc_walk *walk, int socket, struct unc_error *w
 	if (cache != first)
 		return unc_fail(why, UNC_ERR_UNAVAILABLE, "its L3 has %d KiB, that of socket %d %d",
 				cache, FIRST, first);
-	if (all_known(walk, why) < 0)
+	if (all_identified(walk, why) < 0)
 		return why->code;
 	return same_functions(walk, socket, why);
 }
 
 /* ------------------------------------------------------------------------------- units */
 
-static void add_listed(struct unc_walk *walk, unsigned type, int socket, unsigned index,
-		       const char *name, const struct unc_error *unknown)
+static void add_driver_unit(struct unc_walk *walk, unsigned type, int socket, unsigned index,
+			    const char *name, const struct unc_error *unknown)
 {
 	struct unc_instance *unit = unc_walk_add(walk, type, socket, index);
 
@@ -196,8 +196,8 @@ static void add_listed(struct unc_walk *walk, unsigned type, int socket, unsigne
 	unc_instance_refuse(unit, "%s", unknown->text);
 }
 
-/* Takes back units whose PCI function is not there, and that the driver does not list. */
-static void drop_absent(struct unc_walk *walk, size_t from)
+/* Removes units whose PCI function does not exist and that the driver does not list. */
+static void drop_unseen(struct unc_walk *walk, size_t from)
 {
 	char name[UNC_KERNEL_NAME];
 	size_t n = from;
@@ -205,7 +205,7 @@ static void drop_absent(struct unc_walk *walk, size_t from)
 	for (struct unc_instance *u = walk->unit + from; u < walk->unit + walk->n; u++) {
 		const struct unc_tbl_where *w = unc_where(walk->table, u->type, u->index);
 
-		if (!w || is_listed(walk, u->type, u->index, name) ||
+		if (!w || judge_unit(walk, u->type, u->index, name) ||
 		    !unc_walk_lacks(walk, u->socket, w->device_id, w->devfn))
 			walk->unit[n++] = *u;
 		else
@@ -214,8 +214,8 @@ static void drop_absent(struct unc_walk *walk, size_t from)
 	walk->n = n;
 }
 
-/* Whether what was found by the places of the tables tells how many units there are: a register that
- * counts them, or their addresses, could be read. */
+/* Whether the units found at the places of the tables are certain: a register that counts them, or their
+ * addresses, could be read. */
 static bool is_certain(const struct unc_walk *walk, size_t from, const struct unc_tbl_type *row)
 {
 	for (size_t i = from; i < walk->n; i++)
@@ -225,8 +225,8 @@ static bool is_certain(const struct unc_walk *walk, size_t from, const struct un
 	return false;
 }
 
-/* Units of which the driver knows none: its PMUs of free-running counters are not to be taken for them. */
-static void disown(struct unc_walk *walk, size_t from)
+/* Marks units of a type that the driver does not list as not proved to exist. */
+static void forget_existence(struct unc_walk *walk, size_t from)
 {
 	for (size_t i = from; i < walk->n; i++)
 		if (walk->unit[i].part[0].space != UNC_SPACE_PCI)
@@ -246,9 +246,9 @@ void unc_add_untold(struct unc_walk *walk, unsigned type, int socket)
 		      "whether there is one only the discovery tables tell, which cannot be used");
 }
 
-/* Puts what the driver lists in the place of the units from `from` on. */
-static void instead(struct unc_walk *walk, unsigned type, int socket, size_t from,
-		    const struct unc_error *unknown)
+/* Replaces the units from `from` on by those that the driver lists. */
+static void replace_by_driver(struct unc_walk *walk, unsigned type, int socket, size_t from,
+			      const struct unc_error *unknown)
 {
 	static const struct unc_error doubtful = {
 		UNC_ERR_UNAVAILABLE, "whether it exists is not known: the kernel's driver has a "
@@ -259,12 +259,12 @@ static void instead(struct unc_walk *walk, unsigned type, int socket, size_t fro
 	while (walk->n > from)
 		unc_instance_forget(&walk->unit[--walk->n]);
 	for (unsigned i = 0; i < UNC_MAX_PLACES; i++) {
-		enum verdict verdict = is_listed(walk, type, i, name);
+		enum verdict verdict = judge_unit(walk, type, i, name);
 
-		/* Of memory controllers that do not exist it has PMUs, too (Ice Lake-SP). */
+		/* The driver also has PMUs of memory controllers that do not exist (Ice Lake-SP). */
 		if (verdict != NOT_LISTED && !unc_present_absent(walk, type, i, socket, NULL))
-			add_listed(walk, type, socket, i, name,
-				   verdict == LISTED ? unknown : &doubtful);
+			add_driver_unit(walk, type, socket, i, name,
+					verdict == LISTED ? unknown : &doubtful);
 	}
 }
 
@@ -281,19 +281,19 @@ void unc_driver_type(struct unc_walk *walk, unsigned type, int socket,
 	unc_fixed_type(walk, type, socket);
 	if (!row->kernels.n || is_certain(walk, from, row))
 		return;
-	/* A PCI function proves by its device id that it is there, on each socket. */
+	/* The device id of a PCI function proves that the unit exists, on each socket. */
 	if (!any_listed(walk, type))
-		disown(walk, from);
+		forget_existence(walk, from);
 	else if (unc_main_part(walk->table, type)->space == UNC_SPACE_PCI)
-		drop_absent(walk, from);
+		drop_unseen(walk, from);
 	else
-		instead(walk, type, socket, from, unknown);
+		replace_by_driver(walk, type, socket, from, unknown);
 }
 
 void unc_driver_unknown(const struct unc_walk *walk, int socket, const char *denied,
 			struct unc_error *differ, struct unc_error *unknown)
 {
-	if (is_alike(walk, socket, differ) < 0)
+	if (check_alike(walk, socket, differ) < 0)
 		unc_fail(unknown, UNC_ERR_UNAVAILABLE,
 			 "whether socket %d has it is not known: the kernel's driver tells of "
 			 "socket 0, and %.90s; %.110s",
@@ -320,5 +320,5 @@ void unc_driver_fixed(struct unc_walk *walk, unsigned type, int socket)
 		return;
 	snprintf(denied, sizeof(denied), "%s", walk->unit[from].reason);
 	unc_driver_unknown(walk, socket, denied, &differ, &unknown);
-	instead(walk, type, socket, from, &unknown);
+	replace_by_driver(walk, type, socket, from, &unknown);
 }

@@ -126,8 +126,8 @@ void unc_fixed_parts(const struct unc_walk *walk, struct unc_instance *unit, uns
 		unc_instance_locate(unit);
 }
 
-/* An optional unit whose PCI function is not there: this part of the CPU has none. */
-static bool is_absent(const struct unc_walk *walk, unsigned type, unsigned index, int socket)
+/* Whether a unit is optional and its PCI function does not exist: this CPU model lacks the unit. */
+static bool lacks_function(const struct unc_walk *walk, unsigned type, unsigned index, int socket)
 {
 	const struct unc_tbl_part *part = unc_main_part(walk->table, type);
 	const struct unc_tbl_where *where = unc_part_place(walk->table, part, index);
@@ -136,7 +136,7 @@ static bool is_absent(const struct unc_walk *walk, unsigned type, unsigned index
 	       unc_walk_lacks(walk, socket, where->device_id, where->devfn);
 }
 
-/* A unit behind an address that is not filled in: a memory controller that is fused off. */
+/* Whether the address of a unit is not filled in: a memory controller that is fused off. */
 bool unc_fixed_unfilled(const struct unc_walk *walk, unsigned type, unsigned index, int socket,
 			struct unc_error *why)
 {
@@ -156,15 +156,15 @@ bool unc_fixed_empty(const struct unc_walk *walk, unsigned type, unsigned index,
 }
 
 /* Adds the units 0 to n - 1 that this machine has, those from `certain` on as doubtful. */
-static void add_units(struct unc_walk *walk, unsigned type, int socket, unsigned n,
-		      unsigned certain)
+static void add_fixed_units(struct unc_walk *walk, unsigned type, int socket, unsigned n,
+			    unsigned certain)
 {
 	struct unc_error why = {0};
 	struct unc_instance *unit;
 	unsigned empty = 0;
 
 	for (unsigned index = 0; index < n; index++) {
-		if (is_absent(walk, type, index, socket))
+		if (lacks_function(walk, type, index, socket))
 			continue;
 		if (unc_fixed_empty(walk, type, index, socket, &why)) {
 			empty++;
@@ -179,8 +179,7 @@ static void add_units(struct unc_walk *walk, unsigned type, int socket, unsigned
 			      unc_type_name(walk->table, type), why.text);
 }
 
-/* The PCI functions on a socket of which there is one a unit: those that are, and in *more those
- * that may be. */
+/* Counts the PCI functions on a socket that each belong to one unit; *more: functions that may be such. */
 static unsigned count_functions(const struct unc_walk *walk, const struct unc_tbl_present *row,
 				int socket, unsigned *more)
 {
@@ -198,9 +197,9 @@ static unsigned count_functions(const struct unc_walk *walk, const struct unc_tb
 }
 
 /*
- * Units of which there are as many as PCI functions of a kind, and one for each core at least: a
- * core that is switched off leaves its unit on. Where the functions do not show, what is beyond
- * both is found out by reading.
+ * Adds units of which there are as many as PCI functions of a kind, and at least one for each core: if a
+ * core is switched off, its unit stays on. If the functions cannot be counted, further units are added as
+ * doubtful, and probing shows which exist.
  */
 static void add_by_functions(struct unc_walk *walk, unsigned type, int socket,
 			     const struct unc_tbl_present *row, unsigned places)
@@ -211,21 +210,22 @@ static void add_by_functions(struct unc_walk *walk, unsigned type, int socket,
 
 	most = functions + more ? limit_to(places, (int)(functions + more)) : places;
 	if (most <= certain || walk->topo->hypervisor) {
-		add_units(walk, type, socket, certain, certain);
+		add_fixed_units(walk, type, socket, certain, certain);
 		return;
 	}
 	unc_walk_note(walk,
 		      "socket %d: the PCI functions 8086:%04x to %04x, which tell how many %s "
 		      "there are, cannot be counted: of %u to %u, those that answer are taken",
 		      socket, row->id, row->last, unc_type_name(walk->table, type), certain, most);
-	add_units(walk, type, socket, most, certain);
+	add_fixed_units(walk, type, socket, most, certain);
 }
 
-/* Whether PCI functions that everybody can see show that none of the places has a unit. */
-static bool none_there(const struct unc_walk *walk, unsigned type, int socket, unsigned places)
+/* Whether PCI functions that every user can see show that none of the places has a unit. */
+static bool all_places_empty(const struct unc_walk *walk, unsigned type, int socket,
+			     unsigned places)
 {
 	for (unsigned index = 0; index < places; index++)
-		if (!is_absent(walk, type, index, socket) &&
+		if (!lacks_function(walk, type, index, socket) &&
 		    !unc_fixed_empty(walk, type, index, socket, NULL))
 			return false;
 	return true;
@@ -251,15 +251,15 @@ void unc_fixed_type(struct unc_walk *walk, unsigned type, int socket)
 	if (row->cpus)
 		n = limit_to(n, cpus);
 	if (n && unc_present_count(walk, type, socket, &n, &by, &why) < 0) {
-		/* Some exist, but not how many: none can be summed without guessing. */
-		if (!none_there(walk, type, socket, n))
+		/* The number of units is not known: a sum over them would be a guess. */
+		if (!all_places_empty(walk, type, socket, n))
 			unc_walk_lack(walk, type, socket, 0,
 				      "how many there are cannot be told: %s", why.text);
 	} else if (n && range) {
 		add_by_functions(walk, type, socket, range, n);
 	} else if (unc_type_gaps(walk->table, type) && !walk->topo->hypervisor) {
-		add_units(walk, type, socket, places, row->presents.n ? n : 0);
+		add_fixed_units(walk, type, socket, places, row->presents.n ? n : 0);
 	} else {
-		add_units(walk, type, socket, n, n);
+		add_fixed_units(walk, type, socket, n, n);
 	}
 }

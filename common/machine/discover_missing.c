@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Units that nobody would miss: what another socket has, or what comes with a unit that is there, and
- * this socket lacks. One that is hidden looks like one that does not exist, so until a fact says
- * that there is none (the hardware's list, a register that counts them, an address that is not filled
- * in) it is listed as one that cannot be used, and each sum over it is marked.
+ * Adds units that a socket should have but lacks: another socket has them, or they come with a unit that
+ * exists. A hidden unit looks like one that does not exist. So, unless a fact proves that it does not exist
+ * (the hardware's list, a register that counts units, an address that is not filled in), it is listed as
+ * unusable, and each sum over it is marked.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "machine/discover_walk.h"
 
-/* Whether the hardware numbers the units of a type as it likes: which they have says nothing. */
-static bool is_free(const struct unc_table *t, unsigned type)
+/* Whether the hardware numbers the units of a type freely: their numbers then prove nothing. */
+static bool has_free_numbers(const struct unc_table *t, unsigned type)
 {
 	return t->type[type].discovery >= 0 && unc_main_part(t, type)->space != UNC_SPACE_PCI;
 }
 
-/* How many units of a type a socket has by now. */
+/* Returns the count of a type's units on a socket so far. */
 static unsigned *count_of(const struct unc_walk *walk, unsigned type, int socket)
 {
 	return &walk->count[(unsigned)socket * walk->table->n_type + type];
 }
 
-/* Whether a socket has as many units of a type as that of unit i has of its own, where no more can
- * be known. */
+/* Whether a socket has at least as many units of a type as the socket of unit i has of unit i's type; only
+ * for types that the hardware numbers freely, where numbers cannot be compared. */
 static bool has_as_many(const struct unc_walk *walk, size_t i, unsigned type, int socket)
 {
 	const struct unc_instance *unit = &walk->unit[i];
 
-	return (is_free(walk->table, type) || is_free(walk->table, unit->type)) &&
+	return (has_free_numbers(walk->table, type) || has_free_numbers(walk->table, unit->type)) &&
 	       *count_of(walk, type, socket) >= *count_of(walk, unit->type, unit->socket);
 }
 
-/* Whether a fact says that a socket has no such unit. */
-static bool is_told(const struct unc_walk *walk, unsigned type, int socket, unsigned index)
+/* Whether a fact proves that a socket has no such unit. */
+static bool is_known_absent(const struct unc_walk *walk, unsigned type, int socket, unsigned index)
 {
-	struct unc_walk quiet = *walk; /* what does not agree has been noted */
+	struct unc_walk quiet = *walk; /* contradictions were noted before */
 	unsigned n = UNC_MAX_PLACES;
 	const struct unc_tbl_present *by;
 	struct unc_error why = {0};
@@ -46,12 +46,14 @@ static bool is_told(const struct unc_walk *walk, unsigned type, int socket, unsi
 	       unc_fixed_unfilled(walk, type, index, socket, NULL);
 }
 
-/* Lists a unit that is not there, for one that is. */
-static void miss(struct unc_walk *walk, unsigned type, int socket, unsigned index, size_t because)
+/* Adds a missing unit, because unit `because` exists. */
+static void add_missing(struct unc_walk *walk, unsigned type, int socket, unsigned index,
+			size_t because)
 {
 	const struct unc_instance *other = &walk->unit[because];
 
-	if (unc_walk_count(walk, type, socket, (int)index) || is_told(walk, type, socket, index))
+	if (unc_walk_count(walk, type, socket, (int)index) ||
+	    is_known_absent(walk, type, socket, index))
 		return;
 	unc_walk_lack(
 		walk, type, socket, index,
@@ -60,9 +62,9 @@ static void miss(struct unc_walk *walk, unsigned type, int socket, unsigned inde
 	++*count_of(walk, type, socket);
 }
 
-/* The units of its group, and those that come with it, whatever lists them. A socket may well have
- * none at all of a type (links). */
-static void miss_partners(struct unc_walk *walk, size_t i)
+/* Adds the missing units of the group of unit i, and its missing partners. A socket may have no unit at all
+ * of a type (links). */
+static void add_missing_partners(struct unc_walk *walk, size_t i)
 {
 	unsigned own = walk->unit[i].type, index = walk->unit[i].index;
 	const struct unc_tbl_where *w, *place = unc_where(walk->table, own, index);
@@ -75,10 +77,10 @@ static void miss_partners(struct unc_walk *walk, size_t i)
 		if ((!partner && !group) || !*count_of(walk, type, socket))
 			continue;
 		if (partner && !has_as_many(walk, i, type, socket))
-			miss(walk, type, socket, index, i);
+			add_missing(walk, type, socket, index, i);
 		for (unsigned k = 0; group && (w = unc_where(walk->table, type, k)); k++)
 			if (w->group == place->group)
-				miss(walk, type, socket, k, i);
+				add_missing(walk, type, socket, k, i);
 	}
 }
 
@@ -94,11 +96,11 @@ void unc_walk_missing(struct unc_walk *walk)
 
 		if (!walk->unit[i].part[0].exists)
 			continue;
-		miss_partners(walk, i);
+		add_missing_partners(walk, i);
 		for (int socket = 0; socket < walk->topo->n_sockets; socket++)
 			if (!unc_bits_has(&walk->listed[socket], type) &&
 			    socket != walk->unit[i].socket && !has_as_many(walk, i, type, socket))
-				miss(walk, type, socket, index, i);
+				add_missing(walk, type, socket, index, i);
 	}
 	free(walk->count);
 	walk->count = NULL;

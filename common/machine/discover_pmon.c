@@ -20,39 +20,39 @@ enum {
 	MAX_BIR = 5,
 	MAP_SIZE = 0x80000, /* bytes that the guide maps */
 	RECORD_WORDS = 3,
-	MAX_RECORDS = 1023 /* of a socket: as many as one table can have */
+	MAX_RECORDS = 1023 /* per socket: as many as one table can have */
 };
 
-/* Of the first word: number, distances and width of the registers, access. */
+/* The bits of the first word for number, distances and width of the registers, and access. */
 static const uint64_t SHAPE = 0xc00000ffffffffff;
 
-static unsigned bits(uint64_t word, unsigned high, unsigned low)
+static unsigned word_bits(uint64_t word, unsigned high, unsigned low)
 {
 	return (unsigned)(word >> low & ((1ull << (high - low + 1)) - 1));
 }
 
 /* ------------------------------------------------------------- where tables are */
 
-/* Whether the capability at an offset is a PMON one: 1 or 0, or UNC_ERR_* if it cannot be read. */
-static int is_pmon(const struct unc_walk *walk, const struct unc_pci_function *f, unsigned at,
-		   uint32_t head, struct unc_error *err)
+/* Returns 1 if the capability at an offset is a PMON one, else 0; UNC_ERR_*: it cannot be read. */
+static int is_pmon_capability(const struct unc_walk *walk, const struct unc_pci_function *f,
+			      unsigned at, uint32_t head, struct unc_error *err)
 {
 	uint32_t vendor, id;
 
-	if (bits(head, 15, 0) != CAP_DVSEC)
+	if (word_bits(head, 15, 0) != CAP_DVSEC)
 		return 0;
 	if (unc_bus_config(walk->bus, f, at + 4, &vendor, err) < 0 ||
 	    unc_bus_config(walk->bus, f, at + 8, &id, err) < 0)
 		return err->code;
 	/* Capability numbers of DVSECs belong to their vendor; 0: not filled in. */
-	return (bits(vendor, 15, 0) == VENDOR_INTEL || bits(vendor, 15, 0) == 0) &&
-	       bits(id, 15, 0) == DVSEC_PMON;
+	return (word_bits(vendor, 15, 0) == VENDOR_INTEL || word_bits(vendor, 15, 0) == 0) &&
+	       word_bits(id, 15, 0) == DVSEC_PMON;
 }
 
 /*
- * The next PMON capability of a function behind *offset (0: the first). 1; 0 if there is none;
- * UNC_ERR_* if that cannot be read. `seen`: the capabilities visited, because a broken list may
- * turn round for ever.
+ * Finds the next PMON capability of a function after *offset (0: the first). Returns 1; 0: no more;
+ * UNC_ERR_*: it cannot be read. `seen`: the capabilities visited, because a broken list may have
+ * a loop.
  */
 static int next_dvsec(const struct unc_walk *walk, const struct unc_pci_function *f,
 		      unsigned *offset, uint64_t seen[16], struct unc_error *err)
@@ -62,7 +62,7 @@ static int next_dvsec(const struct unc_walk *walk, const struct unc_pci_function
 	uint32_t head;
 	int rc;
 
-	for (; at >= CAP_FIRST; at = bits(head, 31, 20) & ~3u, skip = false) {
+	for (; at >= CAP_FIRST; at = word_bits(head, 31, 20) & ~3u, skip = false) {
 		unsigned slot = at / 4;
 
 		rc = unc_bus_config(walk->bus, f, at, &head, err);
@@ -76,7 +76,7 @@ static int next_dvsec(const struct unc_walk *walk, const struct unc_pci_function
 			return 0;
 		}
 		seen[slot / 64] |= 1ull << slot % 64;
-		rc = skip ? 0 : is_pmon(walk, f, at, head, err);
+		rc = skip ? 0 : is_pmon_capability(walk, f, at, head, err);
 		if (rc) {
 			*offset = at;
 			return rc;
@@ -85,7 +85,7 @@ static int next_dvsec(const struct unc_walk *walk, const struct unc_pci_function
 	return 0;
 }
 
-/* The address in the BAR that a PMON capability names. */
+/* Reads the address in the BAR that a PMON capability names. */
 static int table_address(const struct unc_walk *walk, const struct unc_pci_function *f,
 			 unsigned cap, uint64_t *address, struct unc_error *err)
 {
@@ -93,14 +93,14 @@ static int table_address(const struct unc_walk *walk, const struct unc_pci_funct
 
 	if (unc_bus_config(walk->bus, f, cap + 12, &bir, err) < 0)
 		return UNC_ERR_TABLE;
-	bir = bits(bir, 2, 0);
+	bir = word_bits(bir, 2, 0);
 	if (bir > MAX_BIR)
 		return unc_fail(err, UNC_ERR_TABLE, "it names BAR %u, which does not exist", bir);
 	if (unc_bus_config(walk->bus, f, BAR_0 + 4 * bir, &low, err) < 0)
 		return UNC_ERR_TABLE;
 	if (low & 1 || low == UINT32_MAX)
 		return unc_fail(err, UNC_ERR_TABLE, "BAR %u (0x%x) is no memory", bir, low);
-	if (bits(low, 2, 1) == 2) {
+	if (word_bits(low, 2, 1) == 2) {
 		if (bir == MAX_BIR)
 			return unc_fail(err, UNC_ERR_TABLE, "BAR %u cannot have 64 bits", bir);
 		if (unc_bus_config(walk->bus, f, BAR_0 + 4 * (bir + 1), &high, err) < 0)
@@ -119,8 +119,8 @@ static int check_global(const uint64_t word[RECORD_WORDS], unsigned *stride, uns
 {
 	size_t size;
 
-	*stride = bits(word[0], 15, 8);
-	*max = bits(word[0], 25, 16);
+	*stride = word_bits(word[0], 15, 8);
+	*max = word_bits(word[0], 25, 16);
 	size = (size_t)(*max + 1) * *stride * 8;
 	if ((word[0] == 0 && word[1] == 0) || word[0] == UINT64_MAX)
 		return unc_fail(err, UNC_ERR_TABLE, "there is no table in its BAR");
@@ -128,9 +128,9 @@ static int check_global(const uint64_t word[RECORD_WORDS], unsigned *stride, uns
 		return unc_fail(err, UNC_ERR_TABLE,
 				"broken: records %u words apart, where one has %d", *stride,
 				RECORD_WORDS);
-	if (bits(word[0], 63, 62) > UNC_PMON_PCI)
+	if (word_bits(word[0], 63, 62) > UNC_PMON_PCI)
 		return unc_fail(err, UNC_ERR_TABLE, "broken: access type 3 of global control");
-	if (bits(word[0], 63, 62) == UNC_PMON_MSR && word[1] >> 32)
+	if (word_bits(word[0], 63, 62) == UNC_PMON_MSR && word[1] >> 32)
 		return unc_fail(err, UNC_ERR_TABLE,
 				"broken: global control 0x%" PRIx64 " is no MSR", word[1]);
 	if (*max == 0)
@@ -161,9 +161,9 @@ int unc_pmon_type(const struct unc_table *table, unsigned number,
 	return -1;
 }
 
-/* What a record gets as its type; -1: it is of none. */
-static int find_type(const struct unc_pmon *pmon, unsigned number,
-		     const struct unc_pmon_record *record, bool *known)
+/* Returns the type of a record, encoded as in unc_pmon.any; -1: none. */
+static int type_of_record(const struct unc_pmon *pmon, unsigned number,
+			  const struct unc_pmon_record *record, bool *known)
 {
 	int type = -1;
 
@@ -175,7 +175,7 @@ static int find_type(const struct unc_pmon *pmon, unsigned number,
 	return -1;
 }
 
-/* A unit that the table of another die lists as well is one. */
+/* Adds a record, unless the table of another die has listed the same unit. */
 static int add_record(struct unc_pmon *pmon, int socket, const struct unc_pmon_record *record,
 		      struct unc_error *err)
 {
@@ -196,16 +196,16 @@ static int add_record(struct unc_pmon *pmon, int socket, const struct unc_pmon_r
 	return 0;
 }
 
-/* Word 2 may be 0: CHA 0 at status position 0. */
+/* Whether a record is empty. Word 2 may be 0: CHA 0 at status position 0. */
 static bool is_hole(const uint64_t word[RECORD_WORDS])
 {
 	return word[0] == 0 || word[1] == 0 || word[0] == UINT64_MAX || word[1] == UINT64_MAX ||
 	       word[2] == UINT64_MAX;
 }
 
-/* Takes the unit records of a table that is in memory as a whole. */
-static int take_records(struct unc_pmon *pmon, int socket, const uint64_t *word, unsigned stride,
-			unsigned max, struct unc_error *err)
+/* Adds the unit records of a table that has been copied to memory. */
+static int add_records(struct unc_pmon *pmon, int socket, const uint64_t *word, unsigned stride,
+		       unsigned max, struct unc_error *err)
 {
 	size_t n = 0;
 	unsigned unknown = 0;
@@ -214,25 +214,26 @@ static int take_records(struct unc_pmon *pmon, int socket, const uint64_t *word,
 	for (unsigned i = 1; i <= max; i++) {
 		const uint64_t *w = word + (size_t)i * stride;
 		struct unc_pmon_record record = {
-			.n_controls = (uint8_t)bits(w[0], 7, 0),
-			.ctl = (uint8_t)bits(w[0], 15, 8),
-			.width = (uint8_t)bits(w[0], 23, 16),
-			.ctr = (uint8_t)bits(w[0], 31, 24),
-			.access = (uint8_t)bits(w[0], 63, 62),
+			.n_controls = (uint8_t)word_bits(w[0], 7, 0),
+			.ctl = (uint8_t)word_bits(w[0], 15, 8),
+			.width = (uint8_t)word_bits(w[0], 23, 16),
+			.ctr = (uint8_t)word_bits(w[0], 31, 24),
+			.access = (uint8_t)word_bits(w[0], 63, 62),
 			.address = w[1],
-			.id = (uint16_t)bits(w[2], 31, 16),
-			.position = (uint16_t)bits(w[2], 47, 32),
+			.id = (uint16_t)word_bits(w[2], 31, 16),
+			.position = (uint16_t)word_bits(w[2], 47, 32),
 			.shape = w[0] & SHAPE,
 		};
 		bool known;
-		int type = find_type(pmon, bits(w[2], 15, 0), &record, &known);
+		int type = type_of_record(pmon, word_bits(w[2], 15, 0), &record, &known);
 
 		if (is_hole(w))
 			continue;
 		if (type < 0) {
 			if (!unknown++)
 				snprintf(first, sizeof(first),
-					 known ? "%u at PCI function %u" : "%u", bits(w[2], 15, 0),
+					 known ? "%u at PCI function %u" : "%u",
+					 word_bits(w[2], 15, 0),
 					 UNC_PCI_DEVFN(record.address) & 7u);
 			continue;
 		}
@@ -241,8 +242,7 @@ static int take_records(struct unc_pmon *pmon, int socket, const uint64_t *word,
 		if (add_record(pmon, socket, &record, err) < 0)
 			return err->code;
 	}
-	/* A newer table may have a few new types; one with more of them than known ones is noise.
-	 */
+	/* A newer table may have a few new types; a table with more unknown than known ones is noise. */
 	if (n == 0 || unknown > n)
 		return unc_fail(err, UNC_ERR_TABLE,
 				"broken: %zu of its %u records are of known units, %u are not", n,
@@ -256,7 +256,7 @@ static int take_records(struct unc_pmon *pmon, int socket, const uint64_t *word,
 	return 0;
 }
 
-/* Notes where a table is. 1: it has been read already. */
+/* Records the address of a table. Returns 1 if it was read before. */
 static int note_table(struct unc_pmon *pmon, int socket, uint64_t address, struct unc_error *err)
 {
 	struct unc_pmon_list *list = &pmon->socket[socket];
@@ -301,13 +301,13 @@ static int read_table(struct unc_pmon *pmon, const struct unc_pci_function *f, u
 	if (rc < 0)
 		rc = unc_fail(err, UNC_ERR_TABLE, "truncated: %s", why.text);
 	else
-		rc = take_records(pmon, socket, word, stride, max, err);
+		rc = add_records(pmon, socket, word, stride, max, err);
 	free(word);
 	return rc;
 }
 
-/* Keeps the first sentence of why one cannot be read, though nothing is wrong with it: configuration
- * space is not for everybody, and /dev/mem is not, or is not there (a container). */
+/* Keeps the first reason why an intact table cannot be read: configuration space and /dev/mem need rights,
+ * and a container may lack /dev/mem. */
 static void note_denied(struct unc_pmon *pmon, const struct unc_pci_function *f, int rc,
 			const struct unc_error *why)
 {
@@ -317,7 +317,7 @@ static void note_denied(struct unc_pmon *pmon, const struct unc_pci_function *f,
 		pmon->denied = *why;
 }
 
-/* The tables of a function. What made its capabilities unreadable. */
+/* Reads the tables of a function. Returns the error that made its capabilities unreadable, or 0. */
 static int read_function(struct unc_pmon *pmon, const struct unc_pci_function *f, int socket,
 			 struct unc_error *err)
 {
@@ -341,7 +341,7 @@ static int read_function(struct unc_pmon *pmon, const struct unc_pci_function *f
 	return more;
 }
 
-/* Whether a function may have a table. No other is opened: that would wake what sleeps. */
+/* Whether a function may have a table. Other functions are not opened: that would wake them. */
 static bool may_have_table(const struct unc_pci_function *f)
 {
 	return f->device == UNC_PMON_DEVICE || !f->device;
@@ -365,8 +365,8 @@ void unc_pmon_read(struct unc_pmon *pmon)
 		note_denied(pmon, f, rc, &why);
 		if (n++ == 0)
 			first = why;
-		/* One of the kind that has a table has one too: what is known of its socket is not
-		 * all. */
+		/* A function with this device id has a table: the list of its socket is not
+		 * complete. */
 		if (f->device == UNC_PMON_DEVICE && socket >= 0)
 			pmon->socket[socket].broken = true;
 	}

@@ -14,13 +14,13 @@ static const struct unc_tbl_present *first_row(const struct unc_walk *walk, unsi
 		       : &none;
 }
 
-/* Registers tell, not functions by being there. */
-static bool by_register(const struct unc_tbl_present *row)
+/* Whether a statement counts by registers, not by the existence of functions. */
+static bool reads_register(const struct unc_tbl_present *row)
 {
 	return row->msr || row->n_offsets;
 }
 
-/* ---- what one statement says */
+/* ---- one statement */
 
 int unc_walk_msr(const struct unc_walk *walk, uint32_t number, int socket, bool allow,
 		 uint64_t *value, struct unc_error *err)
@@ -31,7 +31,7 @@ int unc_walk_msr(const struct unc_walk *walk, uint32_t number, int socket, bool 
 	struct unc_place cpu;
 	int rc;
 
-	/* A virtual machine has none, and reading it faults. */
+	/* A virtual machine lacks the MSR, and reading it faults. */
 	if (!gate || (walk->topo->hypervisor && !walk->n_ubox))
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "msr 0x%x is not read", number);
 	if ((rc = unc_walk_cpu(walk, socket, &cpu, err)) < 0)
@@ -67,7 +67,7 @@ static int read_pci(const struct unc_walk *walk, const struct unc_tbl_present *r
 	}
 	if (rc < 0 || (rc = unc_bus_config(walk->bus, f, 0, &bits, err)) < 0)
 		return rc;
-	/* All ones may be a full socket: only the identity tells a device that is switched off. */
+	/* A register of all ones may be a full socket: only the identity shows that a device is switched off. */
 	if (bits == UINT32_MAX)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "PCI device 8086:%04x reads as all ones",
 				row->id);
@@ -80,8 +80,8 @@ static int read_pci(const struct unc_walk *walk, const struct unc_tbl_present *r
 	return 0;
 }
 
-static int read_bits(const struct unc_walk *walk, const struct unc_tbl_present *row, int socket,
-		     uint64_t *value, struct unc_error *err)
+static int read_present_bits(const struct unc_walk *walk, const struct unc_tbl_present *row,
+			     int socket, uint64_t *value, struct unc_error *err)
 {
 	int rc;
 
@@ -99,7 +99,7 @@ static int read_bits(const struct unc_walk *walk, const struct unc_tbl_present *
 				   row->id);
 }
 
-static unsigned number_of(const struct unc_tbl_present *row, uint64_t value, unsigned places)
+static unsigned count_of_value(const struct unc_tbl_present *row, uint64_t value, unsigned places)
 {
 	uint64_t n = value;
 
@@ -110,7 +110,7 @@ static unsigned number_of(const struct unc_tbl_present *row, uint64_t value, uns
 	return n < places ? (unsigned)n : places;
 }
 
-/* ---- what all of them say */
+/* ---- all statements of a type */
 
 int unc_present_count(const struct unc_walk *walk, unsigned type, int socket, unsigned *n,
 		      const struct unc_tbl_present **by, struct unc_error *err)
@@ -126,13 +126,13 @@ int unc_present_count(const struct unc_walk *walk, unsigned type, int socket, un
 		uint64_t value = 0;
 		unsigned count;
 
-		if (!by_register(row))
+		if (!reads_register(row))
 			continue;
-		if (read_bits(walk, row, socket, &value, &why) < 0) {
+		if (read_present_bits(walk, row, socket, &value, &why) < 0) {
 			if (!asked)
 				*err = why;
 		} else {
-			count = number_of(row, value, places);
+			count = count_of_value(row, value, places);
 			if (told && count != *n)
 				unc_walk_note(
 					walk,
@@ -156,8 +156,8 @@ bool unc_present_all(const struct unc_walk *walk, unsigned type, int socket)
 	uint64_t value;
 
 	for (uint32_t i = 0; i < walk->table->type[type].presents.n; i++)
-		if (by_register(&row[i]) && row[i].tells == UNC_TELLS_ALL &&
-		    read_bits(walk, &row[i], socket, &value, NULL) == 0 && value)
+		if (reads_register(&row[i]) && row[i].tells == UNC_TELLS_ALL &&
+		    read_present_bits(walk, &row[i], socket, &value, NULL) == 0 && value)
 			return true;
 	return false;
 }
@@ -172,7 +172,7 @@ const struct unc_tbl_present *unc_present_range(const struct unc_walk *walk, uns
 	return NULL;
 }
 
-/* Whether each socket has a PCI function: a unit that is not optional lives there. */
+/* Whether each socket has a PCI function, because a unit that is not optional is at it. */
 static bool is_always_there(const struct unc_table *t, unsigned id, unsigned devfn)
 {
 	for (size_t i = 0; i < t->n_where; i++)
@@ -182,7 +182,7 @@ static bool is_always_there(const struct unc_table *t, unsigned id, unsigned dev
 	return false;
 }
 
-/* Whether a function that is always there does not show: what does not show then proves nothing. */
+/* Whether a function that always exists is invisible: then an invisible function proves nothing. */
 static bool is_hidden(const struct unc_walk *walk, const struct unc_tbl_present *row, int socket)
 {
 	for (unsigned i = 0; i < row->n_devices; i++)
@@ -201,7 +201,7 @@ bool unc_present_absent(const struct unc_walk *walk, unsigned type, unsigned ind
 	for (; walk->bus && row < end; row++) {
 		unsigned device = row->per ? index / row->per : 0;
 
-		if (by_register(row) || row->last || device >= row->n_devices ||
+		if (reads_register(row) || row->last || device >= row->n_devices ||
 		    is_hidden(walk, row, socket) ||
 		    is_always_there(walk->table, row->id, row->devfn[device]) ||
 		    !unc_walk_lacks(walk, socket, row->id, row->devfn[device]))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whether a record of the discovery table is believed: by its place, which must be one that
- * units.tbl knows or nobody's, by its layout, and by the other records of its type.
+ * Decides whether a record of the discovery table is trusted: by its place, which must be in units.tbl
+ * or belong to no other unit, by its layout, and by the other records of its type.
  */
 #include <inttypes.h>
 
@@ -20,8 +20,8 @@ uint64_t unc_pmon_base(const struct unc_walk *walk, const struct unc_pmon_record
 	return address - (uint64_t)unc_control_offset(walk->table, record->type);
 }
 
-/* Whether some of these MSRs are of a type, wherever the table places its units. *low, *high: its
- * first and last place. */
+/* Whether some of these MSRs belong to a type, at any place in the table. *low, *high: its first and last
+ * place. */
 static bool has_msr(const struct unc_table *t, unsigned type, uint64_t first, uint64_t end,
 		    uint64_t *low, uint64_t *high)
 {
@@ -63,9 +63,9 @@ enum unc_msr_verdict unc_pmon_msr(const struct unc_table *t, unsigned type, uint
 	return taken ? UNC_MSR_TAKEN : UNC_MSR_FREE;
 }
 
-/* A broken table must not make us write any register of the CPU. */
-static int check_msr(const struct unc_walk *walk, unsigned type, uint64_t base,
-		     struct unc_error *err)
+/* Checks an MSR: a broken table must not make the library write other registers of the CPU. */
+static int check_msr_place(const struct unc_walk *walk, unsigned type, uint64_t base,
+			   struct unc_error *err)
 {
 	const struct unc_table *t = walk->table;
 	const struct unc_range *rows = &unc_main_part(t, type)->where;
@@ -90,9 +90,9 @@ static int check_msr(const struct unc_walk *walk, unsigned type, uint64_t base,
 	}
 }
 
-/* Memory: the places of the guide in the BARs, where these can be read. */
-static int check_mmio(const struct unc_walk *walk, const struct unc_pmon_record *record, int socket,
-		      struct unc_error *err)
+/* Checks an address in memory against the places in the BARs, if these can be read. */
+static int check_mmio_place(const struct unc_walk *walk, const struct unc_pmon_record *record,
+			    int socket, struct unc_error *err)
 {
 	const struct unc_range *rows = &unc_main_part(walk->table, record->type)->where;
 	uint64_t base = unc_pmon_base(walk, record), bar;
@@ -115,14 +115,14 @@ static int check_mmio(const struct unc_walk *walk, const struct unc_pmon_record 
 	if (unread.code)
 		return unc_fail(err, unread.code, "memory 0x%" PRIx64 " cannot be checked: %s",
 				base, unread.text);
-	/* Where no source names a place, what is there now tells: refuse_overlaps(), the fence. */
+	/* If no source names a place, refuse_overlaps() and the fence check the address. */
 	return rows->n ? unc_fail(err, UNC_ERR_TABLE, "memory 0x%" PRIx64 " is no place of %s",
 				  base, unc_type_name(walk->table, record->type))
 		       : 0;
 }
 
-/* Types that share a number in the discovery table share the numbers of their units, too: there the
- * unit at the place of the tables has the place's number. */
+/* Renumbers the record by its place: types that share a number in the discovery table also share the numbers
+ * of their units. */
 static void number_by_place(const struct unc_walk *walk, struct unc_pmon_record *record)
 {
 	const struct unc_range *rows = &unc_main_part(walk->table, record->type)->where;
@@ -132,7 +132,7 @@ static void number_by_place(const struct unc_walk *walk, struct unc_pmon_record 
 			record->id = (uint16_t)i;
 }
 
-/* The place of a PCI unit: that of its number, or any that only the discovery table fills. */
+/* Returns the place of a PCI unit: that of its number, or any that only the discovery table fills. */
 static const struct unc_tbl_where *pci_place(const struct unc_walk *walk,
 					     const struct unc_pmon_record *record,
 					     const struct unc_pci_function *f)
@@ -149,10 +149,10 @@ static const struct unc_tbl_where *pci_place(const struct unc_walk *walk,
 	return NULL;
 }
 
-/* PCI: the function exists, on this socket, and is what units.tbl expects there. Bit 31 of its address
- * may be set or not: Linux does not look at it either. */
-static int check_pci(const struct unc_walk *walk, const struct unc_pmon_record *record, int socket,
-		     struct unc_error *err)
+/* Checks that the PCI function exists, on this socket, with the device of units.tbl. Bit 31 of the address is
+ * ignored, as in Linux. */
+static int check_pci_place(const struct unc_walk *walk, const struct unc_pmon_record *record,
+			   int socket, struct unc_error *err)
 {
 	const struct unc_tbl_part *part = unc_main_part(walk->table, record->type);
 	uint64_t address = record->address & ~(1ull << 31);
@@ -172,7 +172,7 @@ static int check_pci(const struct unc_walk *walk, const struct unc_pmon_record *
 	if (!where)
 		return unc_fail(err, UNC_ERR_TABLE, "its number is beyond the %u there are",
 				part->where.n);
-	/* Where the bus does not tell its socket, the table does. */
+	/* If the socket of the bus is not known, that of the table is used. */
 	if (!f || (where->device_id && f->device != where->device_id) || f->devfn != where->devfn ||
 	    (found != UNC_SOCKET_UNKNOWN && found != socket))
 		return unc_fail(err, UNC_ERR_TABLE, "no 8086:%04x of this socket is at %s",
@@ -199,10 +199,10 @@ static int check_place(const struct unc_walk *walk, const struct unc_pmon_record
 				record->access, unc_type_name(walk->table, record->type),
 				unc_space_name(space));
 	if (space == UNC_SPACE_MSR)
-		return check_msr(walk, record->type, unc_pmon_base(walk, record), err);
+		return check_msr_place(walk, record->type, unc_pmon_base(walk, record), err);
 	if (space == UNC_SPACE_MMIO)
-		return check_mmio(walk, record, socket, err);
-	return check_pci(walk, record, socket, err);
+		return check_mmio_place(walk, record, socket, err);
+	return check_pci_place(walk, record, socket, err);
 }
 
 static uint8_t distance(const struct unc_table *t, const struct unc_tbl_type *row, uint16_t reg)
@@ -212,7 +212,7 @@ static uint8_t distance(const struct unc_table *t, const struct unc_tbl_type *ro
 	return (uint8_t)(t->reg[reg].offset - from);
 }
 
-/* Does the unit look as units.tbl says? Fewer or narrower counters would be misread. */
+/* Checks the layout against units.tbl: fewer or narrower counters would be misread. */
 static int check_layout(const struct unc_walk *walk, const struct unc_pmon_record *record,
 			struct unc_error *err)
 {
@@ -240,7 +240,7 @@ static int check_layout(const struct unc_walk *walk, const struct unc_pmon_recor
 
 /* ------------------------------------------------------- records of a type */
 
-/* Whether most records of its type are of another shape. */
+/* Whether most records of the type have another shape. */
 static bool is_unlike(const struct unc_pmon_list *list, const struct unc_pmon_record *r)
 {
 	size_t same = 0, n = 0;
@@ -252,7 +252,7 @@ static bool is_unlike(const struct unc_pmon_list *list, const struct unc_pmon_re
 	return 2 * same < n;
 }
 
-/* Whether it is where the unit of its number is by the tables. */
+/* Whether a record is at the place that the tables have for its number. */
 static bool is_home(const struct unc_walk *walk, const struct unc_pmon_record *r)
 {
 	const struct unc_tbl_where *where =
@@ -261,10 +261,10 @@ static bool is_home(const struct unc_walk *walk, const struct unc_pmon_record *r
 	return where && where->base == unc_pmon_base(walk, r);
 }
 
-/* Another record of the type with the number or the place of this one, and a better right to it. */
-static const struct unc_pmon_record *rival(const struct unc_walk *walk,
-					   const struct unc_pmon_list *list,
-					   const struct unc_pmon_record *r)
+/* Returns another record with the number or the place of this one and a better claim to it; NULL: none. */
+static const struct unc_pmon_record *find_rival(const struct unc_walk *walk,
+						const struct unc_pmon_list *list,
+						const struct unc_pmon_record *r)
 {
 	for (const struct unc_pmon_record *o = list->record; o < list->record + list->n; o++)
 		if (o->type == r->type && (o->id == r->id) != (o->address == r->address) &&
@@ -290,7 +290,7 @@ int unc_pmon_judge(const struct unc_walk *walk, const struct unc_pmon_list *list
 			 r->n_controls, r->width, unc_pmon_base(walk, r), name);
 		return UNC_PMON_ODD;
 	}
-	if ((other = rival(walk, list, r))) {
+	if ((other = find_rival(walk, list, r))) {
 		unc_fail(err, UNC_ERR_TABLE,
 			 "it is listed at 0x%" PRIx64 ", and %s%u at 0x%" PRIx64,
 			 unc_pmon_base(walk, r), name, other->id, unc_pmon_base(walk, other));

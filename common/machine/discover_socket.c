@@ -2,13 +2,13 @@
 /*
  * The socket of each PCI function.
  *
- * The UBox of a bus tells it (and of as many buses above as the table says), by its registers or, where
- * the table has none and the kernel does not know, by its turn. A bus without one is
- * what the kernel says of its functions, else that of the next bus with a UBox, higher or lower by the
- * table, as in Linux.
- * A UBox that cannot be read does not make its bus one without: where the kernel does not know
- * either, the socket is unknown, and so is that of the buses that follow it. Nor does one that is
- * hidden: where the bus of the next UBox has the same functions, a bus is of a socket of its own.
+ * The UBox of a bus gives the socket of that bus (and of as many buses above as the table says): by its
+ * registers or, if the table has none and the kernel does not know, by the order of UBoxes. A bus without a
+ * UBox has the socket that the kernel gives for its functions, else that of the next bus with a UBox, higher
+ * or lower by the table, as in Linux.
+ * A bus whose UBox cannot be read still has one: if the kernel does not know its socket either, the socket
+ * is unknown, and so is that of the buses that follow it. The same holds for a hidden UBox: if the bus of
+ * the next UBox has the same functions, the bus belongs to another socket.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "machine/discover_walk.h"
 
 enum {
-	NODE_BITS = 3, /* of a node id in the UBox registers (Intel 817509-001, 1.10.2) */
+	NODE_BITS = 3, /* bits of a node id in the UBox registers (Intel 817509-001, 1.10.2) */
 	MAX_NODES = 1 << NODE_BITS
 };
 
@@ -28,8 +28,8 @@ static bool any_offline(const struct unc_topology *topo)
 	return false;
 }
 
-/* What the kernel says: the socket of the CPUs next to the function, if it is one. A node is no
- * socket: there may be several to one. Without a node the CPUs are all that are online. */
+/* Returns the socket of the function's local CPUs, if they are of one socket; else -1. The NUMA node is not
+ * used: a socket may have several. Without a node the local CPUs are all online CPUs. */
 static int socket_by_locality(const struct unc_walk *walk, const struct unc_pci_function *f)
 {
 	int first, last;
@@ -42,7 +42,7 @@ static int socket_by_locality(const struct unc_walk *walk, const struct unc_pci_
 	return last < 0 || last == first ? first : -1;
 }
 
-/* The same of any function on a bus. */
+/* Returns the socket by locality of any function on a bus. */
 static int socket_of_bus(const struct unc_walk *walk, uint16_t domain, uint8_t bus)
 {
 	int socket = -1;
@@ -54,7 +54,7 @@ static int socket_of_bus(const struct unc_walk *walk, uint16_t domain, uint8_t b
 }
 
 /*
- * The package of a bus by its UBox: `map` holds 3-bit groups; the position of the group that
+ * Returns the package of a bus from its UBox: `map` holds 3-bit groups; the position of the group that
  * equals the node id of this bus is the package.
  */
 static int package_by_ubox(const struct unc_walk *walk, const struct unc_pci_function *f,
@@ -80,7 +80,7 @@ static bool is_ubox(const struct unc_walk *walk, const struct unc_pci_function *
 	return f->device && f->device == walk->table->topology.ubox_id;
 }
 
-/* With more nodes than the 3 bits can tell apart, the registers are ambiguous. */
+/* Whether there are more nodes than 3 bits can distinguish: the registers are then ambiguous. */
 static bool too_many_nodes(const struct unc_walk *walk)
 {
 	for (const struct unc_pci_function *f = walk->function; f < walk->end; f++)
@@ -89,14 +89,14 @@ static bool too_many_nodes(const struct unc_walk *walk)
 	return walk->topo->n_sockets > MAX_NODES;
 }
 
-/* Whether the registers of the UBoxes tell their packages. */
+/* Whether the registers of UBoxes give their packages. */
 static bool has_map(const struct unc_walk *walk)
 {
 	return walk->table->topology.ubox_id && walk->table->topology.map_offset;
 }
 
-/* The package of a UBox. One of which no CPU is online is a socket all the same. */
-static int find_package(struct unc_walk *walk, const struct unc_pci_function *f, struct unc_ubox *u,
+/* Reads the package of a UBox; a package without online CPUs becomes a socket, too. */
+static int read_package(struct unc_walk *walk, const struct unc_pci_function *f, struct unc_ubox *u,
 			struct unc_error *err)
 {
 	struct unc_error why = {0};
@@ -113,8 +113,8 @@ static int find_package(struct unc_walk *walk, const struct unc_pci_function *f,
 	return u->package < 0 ? 0 : unc_topology_add(walk->topo, u->package, err);
 }
 
-/* After all packages are known: a new one moves the others' numbers. */
-static void resolve(const struct unc_walk *walk, struct unc_ubox *u)
+/* Finds the socket of a UBox, after all packages are known: a new package changes socket numbers. */
+static void resolve_socket(const struct unc_walk *walk, struct unc_ubox *u)
 {
 	if (u->package >= 0) {
 		u->socket = unc_topology_package(walk->topo, u->package);
@@ -123,15 +123,15 @@ static void resolve(const struct unc_walk *walk, struct unc_ubox *u)
 	u->socket = socket_of_bus(walk, u->domain, u->bus);
 	if (u->socket < 0 && walk->n_ubox == (size_t)walk->topo->n_sockets &&
 	    (walk->n_ubox == 1 || !has_map(walk)))
-		u->socket = (int)(u - walk->ubox); /* there is no other, or its turn */
+		u->socket = (int)(u - walk->ubox); /* the only one, or by order */
 	if (u->socket >= 0 && !has_map(walk))
 		return;
 	unc_walk_note(walk, "bus %04x:%02x: %s; socket taken from the kernel: %s", u->domain,
 		      u->bus, u->why, u->socket < 0 ? "unknown" : "local CPUs");
 }
 
-/* So many sockets more, of packages that no CPU tells. */
-static int add_sockets(const struct unc_walk *walk, int n, struct unc_error *err)
+/* Adds n sockets, of packages without a CPU. */
+static int add_unseen_sockets(const struct unc_walk *walk, int n, struct unc_error *err)
 {
 	int rc = 0;
 
@@ -143,19 +143,20 @@ static int add_sockets(const struct unc_walk *walk, int n, struct unc_error *err
 	return rc;
 }
 
-/* A UBox that does not tell its package (the right to read it is missing) stands for a socket all the
- * same: where there are more of them than sockets, no CPU of the others is online. */
+/* Adds sockets for UBoxes whose package is unknown (the right to read it is missing): each UBox is a socket,
+ * and if there are more UBoxes than sockets, the others have no online CPU. */
 static int add_untold(struct unc_walk *walk, struct unc_error *err)
 {
 	bool untold = false;
 
 	for (size_t i = 0; i < walk->n_ubox; i++)
 		untold |= has_map(walk) && walk->ubox[i].package < 0;
-	return untold ? add_sockets(walk, (int)walk->n_ubox - walk->topo->n_sockets, err) : 0;
+	return untold ? add_unseen_sockets(walk, (int)walk->n_ubox - walk->topo->n_sockets, err)
+		      : 0;
 }
 
-/* Whether the buses of all UBoxes have this function at the same place, or it is of none. */
-static bool is_alike(const struct unc_walk *walk, const struct unc_pci_function *f)
+/* Whether the buses of all UBoxes have this function at the same place; true if it is on none of them. */
+static bool all_buses_have(const struct unc_walk *walk, const struct unc_pci_function *f)
 {
 	const struct unc_ubox *u = walk->ubox, *end = u + walk->n_ubox, *own = NULL;
 
@@ -177,9 +178,8 @@ static bool is_alike(const struct unc_walk *walk, const struct unc_pci_function 
 }
 
 /*
- * Without NUMA nodes, and without the right to read a UBox, there is nothing to use but the
- * kernel's PMUs, where the CPU tells the socket.
- * Which bus is whose does not matter if they are alike.
+ * Numbers the UBoxes in order. Without NUMA nodes and the right to read UBoxes only the kernel's PMUs can be
+ * used, whose CPU gives the socket: it does not matter which bus belongs to which socket if all are alike.
  */
 static void resolve_by_order(const struct unc_walk *walk)
 {
@@ -189,7 +189,7 @@ static void resolve_by_order(const struct unc_walk *walk)
 		if (!walk->ubox[i].denied || walk->ubox[i].socket >= 0)
 			return;
 	for (const struct unc_pci_function *f = walk->function; f < walk->end; f++)
-		if (!is_alike(walk, f))
+		if (!all_buses_have(walk, f))
 			return;
 	for (size_t i = 0; i < walk->n_ubox; i++)
 		walk->ubox[i].socket = (int)i;
@@ -212,13 +212,13 @@ static int find_uboxes(struct unc_walk *walk, struct unc_error *err)
 			continue;
 		u->domain = f->domain;
 		u->bus = f->bus;
-		rc = find_package(walk, f, u, err);
+		rc = read_package(walk, f, u, err);
 		walk->n_ubox++;
 	}
 	if (rc == 0)
 		rc = add_untold(walk, err);
 	for (size_t i = 0; i < walk->n_ubox && rc == 0; i++)
-		resolve(walk, &walk->ubox[i]);
+		resolve_socket(walk, &walk->ubox[i]);
 	if (rc == 0)
 		resolve_by_order(walk);
 	for (int i = 0; i < walk->topo->n_sockets && rc == 0; i++)
@@ -228,10 +228,10 @@ static int find_uboxes(struct unc_walk *walk, struct unc_error *err)
 	return rc;
 }
 
-/* The UBox that stands for a bus: its own, that of the bus below, else the next one in the table's
- * direction, else the last in that direction. *own: it is not inherited. */
-static const struct unc_ubox *ubox_of(const struct unc_walk *walk, const struct unc_pci_function *f,
-				      bool *own)
+/* Returns the UBox for a bus: its own, that of the bus below, else the next one in the table's direction,
+ * else the last in that direction. *own: it is not inherited. */
+static const struct unc_ubox *ubox_of_function(const struct unc_walk *walk,
+					       const struct unc_pci_function *f, bool *own)
 {
 	const struct unc_tbl_topology *t = &walk->table->topology;
 	const struct unc_ubox *inherited = NULL;
@@ -265,7 +265,7 @@ static const struct unc_pci_function *nameless(const struct unc_walk *walk,
 static int socket_of_function(const struct unc_walk *walk, const struct unc_pci_function *f)
 {
 	bool own;
-	const struct unc_ubox *u = ubox_of(walk, f, &own);
+	const struct unc_ubox *u = ubox_of_function(walk, f, &own);
 	int socket;
 
 	if (own && !too_many_nodes(walk))
@@ -286,7 +286,7 @@ static int socket_of_function(const struct unc_walk *walk, const struct unc_pci_
 static bool is_doubled(const struct unc_walk *walk, const struct unc_pci_function *f)
 {
 	bool own;
-	const struct unc_ubox *u = ubox_of(walk, f, &own);
+	const struct unc_ubox *u = ubox_of_function(walk, f, &own);
 
 	if (own || !u)
 		return false;
@@ -297,7 +297,7 @@ static bool is_doubled(const struct unc_walk *walk, const struct unc_pci_functio
 	return false;
 }
 
-/* The functions of its bus are of no socket that is known. */
+/* Makes the socket of all functions on a bus unknown. */
 static void forget_bus(struct unc_walk *walk, const struct unc_pci_function *f)
 {
 	for (const struct unc_pci_function *other = walk->function; other < walk->end; other++)
@@ -305,12 +305,12 @@ static void forget_bus(struct unc_walk *walk, const struct unc_pci_function *f)
 			walk->socket[other - walk->function] = UNC_SOCKET_UNKNOWN;
 }
 
-/* Why the socket of a function is not known. */
-static void tell_why(const struct unc_walk *walk, const struct unc_pci_function *f,
-		     struct unc_error *why)
+/* Gives the reason why the socket of a function is not known. */
+static void explain_unknown(const struct unc_walk *walk, const struct unc_pci_function *f,
+			    struct unc_error *why)
 {
 	bool own;
-	const struct unc_ubox *u = ubox_of(walk, f, &own);
+	const struct unc_ubox *u = ubox_of_function(walk, f, &own);
 	const struct unc_pci_function *other = nameless(walk, f);
 
 	if (!own && other)
@@ -325,10 +325,9 @@ static void tell_why(const struct unc_walk *walk, const struct unc_pci_function 
 
 int unc_walk_sockets(struct unc_walk *walk, struct unc_error *err)
 {
-	/* Where no UBox tells of sockets, one of which no CPU is online leaves no trace but those
-	 * CPUs: as many as a socket has are taken for one, so that sums are marked that may lack
-	 * it. */
-	int rc = has_map(walk) ? 0 : add_sockets(walk, unc_topology_unseen(walk->topo), err);
+	/* Without UBoxes that give sockets, a socket without online CPUs shows only as offline CPUs:
+	 * as many as a socket has count as one socket, so that sums that may lack it are marked. */
+	int rc = has_map(walk) ? 0 : add_unseen_sockets(walk, unc_topology_unseen(walk->topo), err);
 	size_t n = (size_t)(walk->end - walk->function);
 
 	if (rc == 0)
@@ -371,7 +370,7 @@ static bool at_place(const struct unc_pci_function *f, unsigned device, unsigned
 	return f->device == device && (devfn == UNC_ANY_DEVFN || f->devfn == devfn);
 }
 
-/* A function that may be the one that is looked for, though it is not known to be. */
+/* Reports a function that may or may not be the wanted one. */
 static int fail_doubtful(const struct unc_walk *walk, const struct unc_pci_function *f, int socket,
 			 struct unc_error *err)
 {
@@ -381,7 +380,7 @@ static int fail_doubtful(const struct unc_walk *walk, const struct unc_pci_funct
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"PCI function %s does not tell what it is: %s",
 				unc_function_name(f).text, unc_fs_reason(f->errno_value));
-	tell_why(walk, f, &why);
+	explain_unknown(walk, f, &why);
 	return unc_fail(err, UNC_ERR_UNAVAILABLE,
 			"PCI function %s: the socket of its bus is not known: %s",
 			unc_function_name(f).text, why.text);

@@ -2,26 +2,25 @@
 /*
  * Units by the PMON discovery tables.
  *
- * A unit that is listed exists. Where it is said to be is believed only as far as it agrees with
- * units.tbl: the very places that sources name, PCI functions that exist and have the right device
- * id, registers at the distances known, and a record like those of its siblings; without a place in
- * units.tbl, registers that nobody else has. What does not agree is listed as missing. What is not
- * listed, but there by its device id or address, is taken too, and what another register counts more
- * of is said. A table that is broken as a whole is not used at all: the places of units.tbl are, and
- * a note says so. The encoding of PCI addresses: Linux uncore_discovery.h.
+ * A listed unit exists. Its place is trusted only if it agrees with units.tbl: a place that sources name, a
+ * PCI function that exists and has the right device id, registers at the known distances, and a record like
+ * those of its type; without a place in units.tbl, registers that no other unit has. A unit that does not
+ * agree is listed as missing. A unit that is not listed, but exists by its device id or address, is added,
+ * too; if another register counts more units, a note says so. If a table is broken as a whole, the places of
+ * units.tbl are used instead, and a note says so. The encoding of PCI addresses: Linux uncore_discovery.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "machine/discover_walk.h"
 
-/* What counts the units of a type beside the list, and how many they are; UNC_NONE: nothing does. */
+/* A count of a type's units from another source than the list, and that source; n UNC_NONE: no source. */
 struct told {
 	unsigned n;
 	char by[40];
 };
 
-static struct told count_beside(const struct unc_walk *walk, unsigned type, int socket)
+static struct told count_otherwise(const struct unc_walk *walk, unsigned type, int socket)
 {
 	const struct unc_range *rows = &walk->table->type[type].presents;
 	const struct unc_tbl_present *by;
@@ -35,7 +34,7 @@ static struct told count_beside(const struct unc_walk *walk, unsigned type, int 
 		return told;
 	}
 	told.n = UNC_NONE;
-	/* Functions that units hang on: those that are visible. */
+	/* Count the visible functions that units belong to. */
 	for (by = &walk->table->present[rows->first];
 	     by < &walk->table->present[rows->first + rows->n]; by++) {
 		if (by->msr || by->n_offsets || by->last)
@@ -49,10 +48,10 @@ static struct told count_beside(const struct unc_walk *walk, unsigned type, int 
 	return told;
 }
 
-/* Firmware has listed slices that the part does not have. What counts them is believed, and the first
- * of the list are taken, as in Linux uncore_snbep.c (spr_uncore_cpu_init). */
-static void drop_surplus(struct unc_walk *walk, struct unc_pmon_list *list, unsigned type,
-			 int socket, const struct told *told)
+/* Drops records of slices that the CPU lacks but firmware lists. The other count is trusted, and the first
+ * records are used, as in Linux uncore_snbep.c (spr_uncore_cpu_init). */
+static void drop_surplus_records(struct unc_walk *walk, struct unc_pmon_list *list, unsigned type,
+				 int socket, const struct told *told)
 {
 	unsigned dropped = 0;
 
@@ -81,7 +80,8 @@ static unsigned units_of(const struct unc_walk *walk, unsigned type, int socket)
 	return unc_walk_count(walk, type, socket, UNC_ANY_INDEX);
 }
 
-static void add_unit(struct unc_walk *walk, const struct unc_pmon_record *record, int socket)
+static void add_recorded_unit(struct unc_walk *walk, const struct unc_pmon_record *record,
+			      int socket)
 {
 	struct unc_instance *unit = unc_walk_add(walk, record->type, socket, record->id);
 	struct unc_error why = {0};
@@ -101,8 +101,8 @@ static void add_unit(struct unc_walk *walk, const struct unc_pmon_record *record
 	unc_fixed_parts(walk, unit, 1);
 }
 
-/* The index for one that cannot be used: behind all others where it has no number (UNC_NONE), or
- * another has it. */
+/* Returns the index for an unusable unit: after all others, if it has no number (UNC_NONE) or another unit
+ * has that number. */
 static unsigned index_for(const struct unc_walk *walk, unsigned type, int socket, unsigned index)
 {
 	if (index != UNC_NONE && !unc_walk_count(walk, type, socket, (int)index))
@@ -115,7 +115,7 @@ static unsigned index_for(const struct unc_walk *walk, unsigned type, int socket
 	return index;
 }
 
-/* Lists one of which a count is all that is known. */
+/* Adds a unit of which only a count is known. */
 static void add_doubtful(struct unc_walk *walk, unsigned type, int socket, unsigned index,
 			 const char *why)
 {
@@ -123,8 +123,8 @@ static void add_doubtful(struct unc_walk *walk, unsigned type, int socket, unsig
 		      "cannot tell whether it exists: %s", why);
 }
 
-/* Units that are not listed where they are, but there: a PCI function proves it by its device id; of
- * what is at the address of a BAR reading has to tell. Returns how many. */
+/* Adds units that exist but are not listed at their place: the device id of a PCI function proves it; a unit
+ * at the address of a BAR is doubtful until it is read. Returns how many. */
 static int add_unlisted(struct unc_walk *walk, unsigned type, int socket, unsigned most)
 {
 	bool pci = unc_main_part(walk->table, type)->space == UNC_SPACE_PCI;
@@ -154,7 +154,7 @@ static int add_unlisted(struct unc_walk *walk, unsigned type, int socket, unsign
 	return added;
 }
 
-/* Says what is counted more than is listed. */
+/* Adds a doubtful unit for each one that is counted but not listed. */
 static void add_doubted(struct unc_walk *walk, struct unc_pmon_list *list, unsigned type,
 			int socket, const struct told *told)
 {
@@ -172,7 +172,7 @@ static void add_doubted(struct unc_walk *walk, struct unc_pmon_list *list, unsig
 		add_doubtful(walk, type, socket, UNC_NONE, text);
 }
 
-/* Adds what is wrong in the list. A PCI function that is counted by its place is not missing. */
+/* Adds units with wrong records as unusable. A PCI function found at its place is not missing. */
 static void add_broken(struct unc_walk *walk, const struct unc_pmon_list *list, unsigned type,
 		       int socket, int state)
 {
@@ -193,29 +193,29 @@ static void add_broken(struct unc_walk *walk, const struct unc_pmon_list *list, 
 	}
 }
 
-static void type_of_socket(struct unc_pmon *pmon, unsigned type, int socket)
+static void add_type(struct unc_pmon *pmon, unsigned type, int socket)
 {
 	struct unc_walk *walk = pmon->walk;
 	struct unc_pmon_list *list = &pmon->socket[socket];
 	const struct unc_tbl_type *row = &walk->table->type[type];
 	bool pci = unc_main_part(walk->table, type)->space == UNC_SPACE_PCI;
 	bool msr = unc_main_part(walk->table, type)->space == UNC_SPACE_MSR;
-	struct told told = count_beside(walk, type, socket);
+	struct told told = count_otherwise(walk, type, socket);
 	size_t n;
 
-	/* A channel is no surplus for want of a function that the BIOS may hide. */
+	/* A channel whose function is invisible is no surplus: the BIOS may hide it. */
 	if (!unc_only_listed(walk, type))
-		drop_surplus(walk, list, type, socket, &told);
+		drop_surplus_records(walk, list, type, socket, &told);
 	n = unc_pmon_judge_all(walk, list, type, socket);
-	/* A PCI function proves by its device id that it is there, a register that says so does: with
-	 * these, none in the list is no answer. */
+	/* A PCI device id, or a register, can prove that a unit exists: then an empty list proves
+	 * nothing. */
 	bool fixed =
 		!n && !unc_only_listed(walk, type) && (pci || unc_present_all(walk, type, socket));
 	int added = 0;
 
 	if (fixed)
 		unc_fixed_type(walk, type, socket);
-	/* What has no place by the tables (CXL), or is optional (HBM), may well be absent. */
+	/* A unit without a place in the tables (CXL), or an optional one (HBM), may be absent. */
 	if (!n && told.n && !unc_only_listed(walk, type) &&
 	    (!fixed || units_of(walk, type, socket)))
 		unc_walk_note(walk, "socket %d: discovery lists no %s%s", socket,
@@ -223,7 +223,7 @@ static void type_of_socket(struct unc_pmon *pmon, unsigned type, int socket)
 			      !fixed ? ""
 			      : pci  ? "; taken from their device ids"
 				     : "; taken from their places");
-	/* None at all is no answer where another socket has some, but of links and options. */
+	/* An empty list proves nothing if another socket has units, except links and options. */
 	if ((n || pci || unc_only_listed(walk, type)) && type < UNC_BITS_MAX &&
 	    (!fixed || !units_of(walk, type, socket)))
 		unc_bits_add(&walk->listed[socket], type);
@@ -231,7 +231,7 @@ static void type_of_socket(struct unc_pmon *pmon, unsigned type, int socket)
 		return;
 	for (size_t i = 0; i < list->n; i++)
 		if (list->record[i].type == type && list->record[i].state == UNC_PMON_USED)
-			add_unit(walk, &list->record[i], socket);
+			add_recorded_unit(walk, &list->record[i], socket);
 	add_broken(walk, list, type, socket, UNC_PMON_ODD);
 	if (!pci)
 		add_broken(walk, list, type, socket, UNC_PMON_NOT_THERE);
@@ -245,8 +245,8 @@ static void type_of_socket(struct unc_pmon *pmon, unsigned type, int socket)
 	add_doubted(walk, list, type, socket, &told);
 }
 
-/* A list that lacks units of one type may lack others, of types that nothing else tells of. */
-static void add_more(struct unc_pmon *pmon, unsigned type, int socket)
+/* A list that lacks units of one type may lack units of other types, which no other source counts. */
+static void add_doubtful_type(struct unc_pmon *pmon, unsigned type, int socket)
 {
 	struct unc_walk *walk = pmon->walk;
 	const struct unc_tbl_type *row = &walk->table->type[type];
@@ -259,8 +259,8 @@ static void add_more(struct unc_pmon *pmon, unsigned type, int socket)
 		add_doubtful(walk, type, socket, UNC_NONE, pmon->socket[socket].lacks);
 }
 
-static bool is_listed(const struct unc_walk *walk, const struct unc_pmon_list *list, unsigned type,
-		      uint64_t base)
+static bool is_recorded(const struct unc_walk *walk, const struct unc_pmon_list *list,
+			unsigned type, uint64_t base)
 {
 	for (size_t i = 0; i < list->n; i++)
 		if (list->record[i].type == type && unc_pmon_base(walk, &list->record[i]) == base)
@@ -268,8 +268,8 @@ static bool is_listed(const struct unc_walk *walk, const struct unc_pmon_list *l
 	return false;
 }
 
-/* The units of a type whose records are not believed. That they are wrong is told where they are. */
-static void distrusted_type(struct unc_pmon *pmon, unsigned type, int socket)
+/* Adds the units of a type whose records are not trusted. A note says if they are wrong. */
+static void add_distrusted_type(struct unc_pmon *pmon, unsigned type, int socket)
 {
 	struct unc_walk *walk = pmon->walk;
 	const struct unc_pmon_list *list = &pmon->socket[socket];
@@ -281,7 +281,7 @@ static void distrusted_type(struct unc_pmon *pmon, unsigned type, int socket)
 	for (size_t i = 0; i < list->n; i++)
 		n += list->record[i].type == type;
 	for (size_t k = from; k < walk->n; k++)
-		right += is_listed(walk, list, type, walk->unit[k].part[0].base);
+		right += is_recorded(walk, list, type, walk->unit[k].part[0].base);
 	if (n && (n != right || n != there))
 		unc_walk_note(
 			walk,
@@ -291,12 +291,12 @@ static void distrusted_type(struct unc_pmon *pmon, unsigned type, int socket)
 			unc_tbl_str(walk->table, walk->table->title));
 	snprintf(text, sizeof(text), "discovery lists %zu %s, %zu PCI functions are visible", n,
 		 unc_type_name(walk->table, type), there);
-	/* Where none is, there are none: a machine of one socket. */
+	/* If no function is visible, the machine has no such units: it has one socket. */
 	for (size_t k = there; there && k < n; k++)
 		add_doubtful(walk, type, socket, 0, text);
 }
 
-/* The units of a socket whose tables this process may not read. */
+/* Adds the units of a socket whose tables this process may not read. */
 static void units_by_driver(struct unc_pmon *pmon, int socket)
 {
 	struct unc_walk *walk = pmon->walk;
@@ -330,25 +330,25 @@ static void units_of_socket(struct unc_pmon *pmon, int socket)
 		if (!walk->table->type[type].parts.n)
 			continue;
 		if (trusted && walk->table->type[type].distrusted)
-			distrusted_type(pmon, type, socket);
+			add_distrusted_type(pmon, type, socket);
 		else if (trusted && walk->table->type[type].discovery >= 0)
-			type_of_socket(pmon, type, socket);
+			add_type(pmon, type, socket);
 		else if (unc_only_listed(walk, type))
 			unc_add_untold(walk, type, socket);
 		else
 			unc_fixed_type(walk, type, socket);
 	}
 	for (unsigned type = 0; *list->lacks && type < walk->table->n_type; type++)
-		add_more(pmon, type, socket);
-	if (*list->lacks) /* it is no proof that anything is absent */
+		add_doubtful_type(pmon, type, socket);
+	if (*list->lacks) /* the list does not prove that a unit is absent */
 		walk->listed[socket] = (struct unc_bits){{0}};
 }
 
 /* ------------------------------------------------------- all units */
 
-/* Whether registers of one unit would be those of another, MSRs of the same socket. */
-static bool overlap(const struct unc_walk *walk, const struct unc_instance *a,
-		    const struct unc_instance *b)
+/* Whether the registers of two units overlap; MSRs only on the same socket. */
+static bool registers_overlap(const struct unc_walk *walk, const struct unc_instance *a,
+			      const struct unc_instance *b)
 {
 	const struct unc_place *first = &a->part[0], *second = &b->part[0];
 
@@ -358,7 +358,7 @@ static bool overlap(const struct unc_walk *walk, const struct unc_instance *a,
 	       second->base < first->base + unc_part_extent(walk->table, a->type, 0);
 }
 
-/* The nearest of them; NULL: the unit has its registers for itself. */
+/* Returns the nearest unit whose registers overlap; NULL: none. */
 static const struct unc_instance *find_overlap(const struct unc_walk *walk,
 					       const struct unc_instance *unit)
 {
@@ -368,7 +368,7 @@ static const struct unc_instance *find_overlap(const struct unc_walk *walk,
 	for (const struct unc_instance *u = walk->unit; u < walk->unit + walk->n; u++) {
 		uint64_t at = u->part[0].base, far = at < base ? base - at : at - base;
 
-		if (far < best && overlap(walk, unit, u)) {
+		if (far < best && registers_overlap(walk, unit, u)) {
 			found = u;
 			best = far;
 		}
@@ -376,7 +376,7 @@ static const struct unc_instance *find_overlap(const struct unc_walk *walk,
 	return found;
 }
 
-/* Of types whose registers must not be those of others, as no source names their place. */
+/* Refuses overlapping units of types whose place no source names. */
 static void refuse_overlaps(struct unc_walk *walk)
 {
 	for (struct unc_instance *unit = walk->unit; unit < walk->unit + walk->n; unit++) {

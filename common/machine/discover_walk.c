@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all parts of discovery do: note, add a unit, read configuration space. */
+/* Shared functions of discovery: notes, new units, configuration space. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -113,7 +113,7 @@ int unc_bar_address(struct unc_bus *bus, const struct unc_pci_function *f,
 	} else if (bar_word(bus, f, offset, &part, err) < 0) {
 		return UNC_ERR_UNAVAILABLE;
 	} else if (part == UINT32_MAX || (element && !(part & bar->mask))) {
-		/* The first may be at the very base; another one there is not filled in. */
+		/* The first element may be at the base itself; another element there is not filled in. */
 		code = UNC_ERR_NOT_FOUND;
 	}
 	if (code)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The places of this machine within the fence that no table knows: memory, by the registers of the
- * CPU that hold its addresses, and what only the machine's discovery table places. What firmware
- * says is not proof: nothing is within that is System RAM or lies in a BAR of another device.
+ * Adds to the fence the places that no table has: memory, from the registers of the CPU that hold its
+ * addresses, and units that only the discovery table places. Firmware is not trusted: System RAM, and
+ * BARs of other devices, always stay outside.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -21,11 +21,11 @@ enum {
 	IOMEM_MOST = 1 << 20
 };
 
-/* Memory that is somebody's. */
+/* Memory with an owner. */
 struct owner {
 	uint64_t first, last;
-	uint64_t reach; /* the greatest last up to here, once they are sorted */
-	size_t number;  /* in the order in which they were told */
+	uint64_t reach; /* the greatest `last` up to here, after sorting */
+	size_t number;  /* in the order of reading */
 	char name[48];
 };
 
@@ -35,10 +35,10 @@ struct yard {
 	struct unc_fence *fence;
 	struct owner *owner;
 	size_t n_owners;
-	struct unc_error unknown; /* why not all owners are known; code 0: they are */
+	struct unc_error unknown; /* why not all owners are known; code 0: all are */
 };
 
-/* ---- whose memory it is */
+/* ---- the owners of memory */
 
 static void add_owner(struct yard *yard, uint64_t first, uint64_t last, const char *name)
 {
@@ -51,9 +51,8 @@ static void add_owner(struct yard *yard, uint64_t first, uint64_t last, const ch
 	snprintf(o->name, sizeof(o->name), "%s", name);
 }
 
-/* Whether a function, as the kernel names it, holds addresses of monitors: its BARs may be theirs.
- */
-static bool is_own(const struct yard *yard, const char *name)
+/* Whether a function, by its name, holds addresses of monitors: its BARs may belong to them. */
+static bool is_monitor_function(const struct yard *yard, const char *name)
 {
 	const struct unc_table *t = yard->fence->table;
 
@@ -65,11 +64,11 @@ static bool is_own(const struct yard *yard, const char *name)
 	return false;
 }
 
-/* What the kernel has set aside, or passes on to a bus, is not yet somebody's. */
-static bool is_nobody(const struct yard *yard, const char *name)
+/* Whether a range has no owner: the kernel has reserved it, or forwards it to a bus. */
+static bool is_unowned(const struct yard *yard, const char *name)
 {
 	return strncasecmp(name, "reserved", 8) == 0 || strncmp(name, "PCI Bus ", 8) == 0 ||
-	       strncmp(name, "pnp ", 4) == 0 || is_own(yard, name);
+	       strncmp(name, "pnp ", 4) == 0 || is_monitor_function(yard, name);
 }
 
 static void read_iomem(struct yard *yard)
@@ -86,7 +85,7 @@ static void read_iomem(struct yard *yard)
 			   o.name) != 3)
 			continue;
 		shown |= o.last != 0;
-		if (!is_nobody(yard, o.name))
+		if (!is_unowned(yard, o.name))
 			add_owner(yard, o.first, o.last, o.name);
 	}
 	free(text);
@@ -96,8 +95,7 @@ static void read_iomem(struct yard *yard)
 			 rc ? "cannot be read" : "shows no addresses (CAP_SYS_ADMIN is needed)");
 }
 
-/* The BARs of a function that are memory by its own file: first, last and kind of each. False: it
- * cannot be read. */
+/* Reads the memory BARs of a function from its own file. False: it cannot be read. */
 static bool read_bars(const struct yard *yard, const char *function,
 		      struct unc_pci_bar memory[UNC_PCI_BARS])
 {
@@ -118,7 +116,7 @@ static bool read_bars(const struct yard *yard, const char *function,
 	return true;
 }
 
-/* The memory of a function, as the kernel has noted it. */
+/* Adds the memory of a function, from the kernel's data. */
 static void add_function(struct yard *yard, const char *function)
 {
 	const struct unc_pci_noted *row = unc_pci_list_find(&yard->bus->noted, function);
@@ -143,7 +141,7 @@ static void read_owners(struct yard *yard)
 	if (!list)
 		unc_fail(&yard->unknown, UNC_ERR_UNAVAILABLE, "the PCI functions cannot be listed");
 	for (size_t i = 0; list && list[i]; i++)
-		if (list[i][0] != '.' && !is_own(yard, list[i]))
+		if (list[i][0] != '.' && !is_monitor_function(yard, list[i]))
 			add_function(yard, list[i]);
 	free(list);
 }
@@ -169,7 +167,7 @@ static void sort_owners(struct yard *yard)
 	}
 }
 
-/* Who has some of these bytes; of several the one that begins first. */
+/* Returns the owner of some of these bytes; of several, the one that begins first. NULL: none. */
 static const struct owner *find_owner(const struct yard *yard, uint64_t first, uint64_t last)
 {
 	const struct owner *found = NULL;
@@ -200,7 +198,7 @@ static const char *owner_of(const struct yard *yard, const struct unc_fence_bloc
 	return NULL;
 }
 
-/* ---- places that registers of the CPU tell */
+/* ---- places from registers of the CPU */
 
 /* An element of a BAR, and its address. */
 struct window {
@@ -209,7 +207,7 @@ struct window {
 	uint64_t address;
 };
 
-/* A unit behind it. What is known to be somebody's stays out. */
+/* Adds a unit behind the window, unless its memory has another owner. */
 static void add_behind(void *user, struct unc_fence_block block, const struct unc_tbl_where *where)
 {
 	const struct window *w = user;
@@ -232,11 +230,11 @@ static void add_bar(struct yard *yard, unsigned number, const struct unc_pci_fun
 			unc_fence_places(yard->fence, add_behind, &w);
 }
 
-/* ---- places that only discovery tells */
+/* ---- places from the discovery table only */
 
-/* All sockets have the same MSRs. */
-static int check_msr(const struct yard *yard, const struct unc_fence_block *block,
-		     struct unc_error *why)
+/* Checks an MSR without regard to sockets: all have the same MSRs. */
+static int check_msr_free(const struct yard *yard, const struct unc_fence_block *block,
+			  struct unc_error *why)
 {
 	unsigned owner;
 
@@ -250,8 +248,8 @@ static int check_msr(const struct yard *yard, const struct unc_fence_block *bloc
 	}
 }
 
-static int check_memory(const struct yard *yard, const struct unc_fence_block *block,
-			struct unc_error *why)
+static int check_memory_free(const struct yard *yard, const struct unc_fence_block *block,
+			     struct unc_error *why)
 {
 	const char *owner = owner_of(yard, block);
 
@@ -262,8 +260,8 @@ static int check_memory(const struct yard *yard, const struct unc_fence_block *b
 	return 0;
 }
 
-/* A PCI function of which the tables have no device id: it is where they say that such units are, and
- * the one that the discovery table lists. */
+/* Checks a PCI function whose device id is in no table: it must be at a place of such units, and at the
+ * address from the discovery table. */
 static int check_function(const struct yard *yard, struct unc_fence_block *block, uint64_t base,
 			  struct unc_error *why)
 {
@@ -287,8 +285,8 @@ static int check_function(const struct yard *yard, struct unc_fence_block *block
 	return unc_fail(why, UNC_ERR_DENIED, "is no place of such units");
 }
 
-/* Whether only the discovery table tells a unit's place, or what is there. */
-static bool is_told(const struct unc_table *own, unsigned type)
+/* Whether only the discovery table gives a unit's place, or the device there. */
+static bool is_placed_by_discovery(const struct unc_table *own, unsigned type)
 {
 	const struct unc_tbl_part *part = unc_main_part(own, type);
 
@@ -297,10 +295,10 @@ static bool is_told(const struct unc_table *own, unsigned type)
 }
 
 /*
- * A unit of which the discovery table tells the place, and no table. It says where control is, of a
- * type that in tables of a folder may have another number.
+ * Adds a unit whose place only the discovery table gives. It gives the address of unit control; tables of
+ * a folder may number the type differently.
  */
-static void add_listed(struct yard *yard, const struct unc_table *t, struct unc_instance *unit)
+static void add_discovered(struct yard *yard, const struct unc_table *t, struct unc_instance *unit)
 {
 	const struct unc_table *own = yard->fence->table;
 	struct unc_fence_block block = {.index = unit->index, .type = unit->type};
@@ -312,7 +310,7 @@ static void add_listed(struct yard *yard, const struct unc_table *t, struct unc_
 			     : own->type[block.type].discovery == t->type[unit->type].discovery)
 			break;
 	if (block.type == own->n_type || !own->type[block.type].parts.n ||
-	    !is_told(own, block.type) ||
+	    !is_placed_by_discovery(own, block.type) ||
 	    unc_fence_space(yard->fence, &block) != unit->part[0].space)
 		return;
 	block.base = unit->part[0].base + (uint64_t)(unc_control_offset(t, unit->type) -
@@ -320,8 +318,8 @@ static void add_listed(struct yard *yard, const struct unc_table *t, struct unc_
 	if (unit->part[0].space == UNC_SPACE_PCI)
 		rc = check_function(yard, &block, block.base, &why);
 	else
-		rc = unit->part[0].space == UNC_SPACE_MSR ? check_msr(yard, &block, &why)
-							  : check_memory(yard, &block, &why);
+		rc = unit->part[0].space == UNC_SPACE_MSR ? check_msr_free(yard, &block, &why)
+							  : check_memory_free(yard, &block, &why);
 	if (rc == 0)
 		unc_fence_add(yard->fence, &block);
 	else
@@ -357,7 +355,7 @@ int unc_fence_windows(const struct unc_table *t, const struct unc_instances *uni
 			add_bar(&yard, b, &bus->function[i]);
 	for (size_t i = 0; i < units->n && yard.fence->table; i++)
 		if (units->unit[i].available && units->unit[i].status_position >= 0)
-			add_listed(&yard, t, &units->unit[i]);
+			add_discovered(&yard, t, &units->unit[i]);
 	free(yard.owner);
 	return yard.fence->no_memory ? unc_no_memory(err) : 0;
 }

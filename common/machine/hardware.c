@@ -16,7 +16,7 @@
 
 struct hardware {
 	struct unc_machine machine; /* first */
-	bool here;                  /* no dump: this process runs on it */
+	bool here;                  /* not a dump: this process runs on it */
 };
 
 static uint64_t time_of(clockid_t clock)
@@ -40,7 +40,8 @@ static void now(const struct unc_machine *machine, uint64_t *ns, uint64_t *tsc)
 #endif
 }
 
-/* What the one clock is ahead of the other, at most, is *since: more than that at least it is after a suspend. */
+/* Keeps in *since the most that BOOTTIME can be ahead of MONOTONIC. If it is surely further ahead now, the
+ * machine was suspended. */
 static bool slept(const struct unc_machine *machine, uint64_t *since)
 {
 	uint64_t before = time_of(CLOCK_MONOTONIC), now = time_of(CLOCK_BOOTTIME);
@@ -56,7 +57,7 @@ static int cpu(const struct unc_machine *machine)
 	return ((const struct hardware *)machine)->here ? sched_getcpu() : -1;
 }
 
-static void close_machine(struct unc_machine *machine)
+static void close_hardware(struct unc_machine *machine)
 {
 	free(machine);
 }
@@ -66,7 +67,7 @@ static const struct unc_machine_methods hardware = {
 	.now = now,
 	.slept = slept,
 	.pause = unc_machine_sleep,
-	.close = close_machine,
+	.close = close_hardware,
 	.cpu = cpu,
 };
 
@@ -76,7 +77,7 @@ int unc_machine_hardware(struct unc_fs *fs, struct unc_machine **out, struct unc
 
 	if (!hw)
 		return unc_no_memory(err);
-	/* Behind the files of a machine no kernel runs that could count; a dump tells what one said. */
+	/* Files of a machine have no running kernel that could count; a dump has the kernel's recorded answers. */
 	bool told = unc_fs_replayed(fs) && unc_fs_of_hardware(fs);
 
 	*hw = (struct hardware){.machine = {.methods = &hardware,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The units that were found: their registers, and whether they can be read. */
+/* The discovered units: their registers, and tests whether they can be read. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ uint64_t unc_part_extent(const struct unc_table *t, unsigned type, unsigned part
 	return (uint64_t)end;
 }
 
-/* Reasons that no unit owns. */
+/* Reasons that are not allocated. */
 static const char no_memory[] = "out of memory";
 static const char told_by_table[] = "only the machine's discovery table tells the place";
 
@@ -45,7 +45,7 @@ void unc_instances_free(struct unc_instances *instances)
 	*instances = (struct unc_instances){0};
 }
 
-/* Takes a text that may be the old one. */
+/* Sets the reason to a text, which may be the old one. */
 static void set_reason(struct unc_instance *unit, const char *text)
 {
 	const char *own = *text ? strdup(text) : "";
@@ -82,7 +82,7 @@ void unc_instance_also(struct unc_instance *unit, const char *format, ...)
 	set_reason(unit, both);
 }
 
-/* A register of part 0 to try a unit by: a control, else the first that can be read. */
+/* Returns the register of part 0 to test a unit with: a control, else the first readable one; -1: none. */
 static int probe_register(const struct unc_table *table, const struct unc_tbl_type *type)
 {
 	if (type->n_counters)
@@ -93,10 +93,10 @@ static int probe_register(const struct unc_table *table, const struct unc_tbl_ty
 	return -1;
 }
 
-/* Whether a unit can be read and, where it has counters to be programmed, may be written: nothing
- * is. */
-static int probe(const struct unc_table *table, struct unc_instance *unit,
-		 struct unc_access *access, struct unc_error *err)
+/* Tests whether a unit can be read and, if it has programmable counters, may be written. Writes
+ * nothing. */
+static int try_unit(const struct unc_table *table, struct unc_instance *unit,
+		    struct unc_access *access, struct unc_error *err)
 {
 	const struct unc_tbl_type *type = &table->type[unit->type];
 	struct unc_reg_op op = {.kind = UNC_OP_READ}, control = op;
@@ -107,15 +107,15 @@ static int probe(const struct unc_table *table, struct unc_instance *unit,
 	rc = unc_instance_reg(table, unit, (unsigned)reg, &op.reg, err);
 	if (rc == 0)
 		rc = unc_access_read(access, &op, 1, err);
-	if (op.errno_value == EIO) /* a register that the CPU does not know */
+	if (op.errno_value == EIO) /* the CPU does not know the register */
 		unit->part[0].exists = false;
 	if (rc < 0 && op.error)
 		return unc_fail(err, op.error, "%s: %s", unit->location,
 				unc_fs_reason(op.errno_value));
 	if (rc < 0)
 		return rc;
-	/* A control has reserved bits that are 0, a counter fewer than 64: nobody answers with all
-	 * ones. */
+	/* A control has reserved bits that are 0, and a counter has fewer than 64 bits: all ones mean
+	 * that nothing answers. */
 	if ((type->n_counters || op.reg.width == 64) && !unc_space_of_thread(op.reg.space) &&
 	    op.value == (op.reg.width == 64 ? UINT64_MAX : UINT32_MAX)) {
 		unit->part[0].exists = false;
@@ -125,7 +125,7 @@ static int probe(const struct unc_table *table, struct unc_instance *unit,
 	}
 	if (!type->n_counters)
 		return 0;
-	/* No session starts without it. */
+	/* A session cannot start without unit control. */
 	if (unc_reg_shows(table, type->unit_ctl) && !unc_space_of_thread(op.reg.space) &&
 	    ((rc = unc_instance_reg(table, unit, type->unit_ctl, &control.reg, err)) < 0 ||
 	     (rc = unc_access_prepare(access, &control, 1, err)) < 0))
@@ -134,16 +134,16 @@ static int probe(const struct unc_table *table, struct unc_instance *unit,
 	return unc_access_prepare(access, &op, 1, err);
 }
 
-static void set_way(struct unc_instance *unit, int space, unsigned way)
+static void set_method(struct unc_instance *unit, int space, unsigned way)
 {
 	for (unsigned i = 0; i < UNC_MAX_PARTS; i++)
 		if (unit->part[i].present && unit->part[i].space == space)
 			unit->part[i].way = (uint8_t)way;
 }
 
-/* Whether the CPU knows no register of a unit: reading faults, on each of them. */
-static bool is_nowhere(const struct unc_table *table, const struct unc_instance *unit,
-		       struct unc_access *access)
+/* Whether the CPU knows no register of a unit: reading each of them faults. */
+static bool is_unknown_to_cpu(const struct unc_table *table, const struct unc_instance *unit,
+			      struct unc_access *access)
 {
 	const struct unc_range *regs = &table->type[unit->type].regs;
 
@@ -160,26 +160,26 @@ static bool is_nowhere(const struct unc_table *table, const struct unc_instance 
 	return true;
 }
 
-/* The same by any way: one that refuses what it does not know says nothing. */
-static bool is_nowhere_at_all(const struct unc_table *table, struct unc_instance *unit,
+/* The same, if any access method shows it: a method that refuses unknown registers shows nothing. */
+static bool is_unknown_by_all(const struct unc_table *table, struct unc_instance *unit,
 			      struct unc_access *access)
 {
 	const struct unc_ways *ways = unc_access_ways(access);
 	int space = unit->part[0].space;
 
 	for (unsigned way = 0; (way = unc_ways_next(ways, space, way));) {
-		set_way(unit, space, way);
-		if (is_nowhere(table, unit, access))
+		set_method(unit, space, way);
+		if (is_unknown_to_cpu(table, unit, access))
 			return true;
 	}
 	return false;
 }
 
-/* Where units are not numbered one by one, as many as are doubtful may be nowhere, whichever: one of
- * these. Where no register counts them, one that another socket has, or whose partner is there, is
- * not. */
-static struct unc_instance *spare(const struct unc_table *table, struct unc_instances *instances,
-				  const struct unc_instance *unit)
+/* Returns a doubtful unit of the same type and socket: if numbers may have gaps, any unit can be the missing one.
+ * NULL: no register counts the units, and another socket has this one, or its partner exists. */
+static struct unc_instance *find_spare(const struct unc_table *table,
+				       struct unc_instances *instances,
+				       const struct unc_instance *unit)
 {
 	struct unc_instance *found = NULL;
 
@@ -194,8 +194,8 @@ static struct unc_instance *spare(const struct unc_table *table, struct unc_inst
 	return found;
 }
 
-/* Where all answer, and a register counts fewer, the last do not exist. */
-static void drop_surplus(const struct unc_table *table, struct unc_instances *instances)
+/* Drops the remaining doubtful units: if all answer and a register counts fewer, the last do not exist. */
+static void drop_surplus_units(const struct unc_table *table, struct unc_instances *instances)
 {
 	size_t n = 0;
 
@@ -211,24 +211,24 @@ static void drop_surplus(const struct unc_table *table, struct unc_instances *in
 	instances->n = n;
 }
 
-/* Takes the doubtful units that are nowhere off the end of their type and socket. One before
- * another that answers stays, it should be there, unless there may be gaps. In memory nobody answers
- * with all ones. */
-static void drop_nowhere(const struct unc_table *table, struct unc_instances *instances,
+/* Drops doubtful units that do not exist from the end of their type and socket. A unit before another one
+ * that answers stays, because it should exist, unless numbers may have gaps. Missing units in memory read as
+ * all ones. */
+static void drop_unknown(const struct unc_table *table, struct unc_instances *instances,
 			 struct unc_access *access)
 {
-	const struct unc_instance *next = NULL; /* the one behind, if it stays */
+	const struct unc_instance *next = NULL; /* the unit after this one, if it stays */
 
 	for (size_t i = instances->n; i-- > 0;) {
 		struct unc_instance *unit = &instances->unit[i], *doubtful = unit;
 		bool ones = unit->part[0].space == UNC_SPACE_MMIO && !unit->part[0].exists;
 
 		if (unc_type_gaps(table, unit->type))
-			doubtful = spare(table, instances, unit);
+			doubtful = find_spare(table, instances, unit);
 		else if (!ones && next && next->type == unit->type && next->socket == unit->socket)
 			doubtful = NULL;
 		if (!unit->available && doubtful && doubtful->doubtful &&
-		    (ones || is_nowhere_at_all(table, unit, access))) {
+		    (ones || is_unknown_by_all(table, unit, access))) {
 			doubtful->doubtful = unit->doubtful;
 			unc_instance_forget(unit);
 			memmove(unit, unit + 1, (--instances->n - i) * sizeof(*unit));
@@ -236,10 +236,10 @@ static void drop_nowhere(const struct unc_table *table, struct unc_instances *in
 		}
 		next = unit;
 	}
-	drop_surplus(table, instances);
+	drop_surplus_units(table, instances);
 }
 
-/* ---- the way to a unit */
+/* ---- the access method of a unit */
 
 size_t unc_instance_allowed(const struct unc_table *table, const struct unc_instance *unit,
 			    int space, struct unc_allowed *out)
@@ -251,7 +251,7 @@ size_t unc_instance_allowed(const struct unc_table *table, const struct unc_inst
 		const struct unc_tbl_reg *row = &table->reg[i];
 		struct unc_allowed *allowed = &out[n];
 
-		/* A part that is missing has no registers. */
+		/* A missing part has no registers. */
 		if (unc_instance_reg(table, unit, i, &allowed->reg, NULL) < 0 ||
 		    (space >= 0 && allowed->reg.space != space))
 			continue;
@@ -262,22 +262,22 @@ size_t unc_instance_allowed(const struct unc_table *table, const struct unc_inst
 	return n;
 }
 
-/* Whether the way that is set reaches the unit: all its registers in a space, by what the method
- * knows, and one in fact. regs: room for all of them. */
-static int reaches(const struct unc_table *table, struct unc_instance *unit, int space,
-		   unsigned way, struct unc_access *access, struct unc_allowed *regs,
-		   struct unc_error *err)
+/* Checks that the method reaches all registers of the unit in a space, by what it knows, and one register by
+ * reading it. regs: room for all of them. */
+static int check_method(const struct unc_table *table, struct unc_instance *unit, int space,
+			unsigned way, struct unc_access *access, struct unc_allowed *regs,
+			struct unc_error *err)
 {
 	size_t n = unc_instance_allowed(table, unit, space, regs);
 	int rc = unc_access_serves(access, way, regs, n, err);
 
-	return rc < 0 || unit->part[0].space != space ? rc : probe(table, unit, access, err);
+	return rc < 0 || unit->part[0].space != space ? rc : try_unit(table, unit, access, err);
 }
 
-/* The first way that reaches all registers of a unit in a space serves it. Where none does, the
- * last one that was tried stays. */
-static int choose_way(const struct unc_table *table, struct unc_instance *unit, int space,
-		      struct unc_access *access, struct unc_allowed *regs, struct unc_error *err)
+/* Chooses the first method that reaches all registers of a unit in a space. If none does, the last one tried
+ * stays. */
+static int choose_method(const struct unc_table *table, struct unc_instance *unit, int space,
+			 struct unc_access *access, struct unc_allowed *regs, struct unc_error *err)
 {
 	const struct unc_ways *ways = unc_access_ways(access);
 	unsigned way = unc_ways_next(ways, space, 0), tried = 0;
@@ -289,8 +289,8 @@ static int choose_way(const struct unc_table *table, struct unc_instance *unit, 
 		return unc_ways_none(ways, space, err);
 	for (; way; way = unc_ways_next(ways, space, way)) {
 		unc_error_clear(&why);
-		set_way(unit, space, way);
-		if (reaches(table, unit, space, way, access, regs, &why) == 0) {
+		set_method(unit, space, way);
+		if (check_method(table, unit, space, way, access, regs, &why) == 0) {
 			unc_instance_also(unit, "%s", text);
 			return 0;
 		}
@@ -305,13 +305,13 @@ static void probe_unit(const struct unc_table *table, struct unc_instance *unit,
 {
 	struct unc_error why = {0};
 
-	if (choose_way(table, unit, unit->part[0].space, access, regs, &why) < 0) {
+	if (choose_method(table, unit, unit->part[0].space, access, regs, &why) < 0) {
 		unc_instance_refuse(unit, "%s", why.text);
 		return;
 	}
 	for (unsigned i = 1; i < UNC_MAX_PARTS; i++)
 		if (unit->part[i].present && !unit->part[i].way &&
-		    choose_way(table, unit, unit->part[i].space, access, regs, &why) < 0)
+		    choose_method(table, unit, unit->part[i].space, access, regs, &why) < 0)
 			unc_instance_also(unit, "%s", why.text);
 }
 
@@ -339,7 +339,7 @@ int unc_instances_probe(const struct unc_table *table, struct unc_instances *ins
 	free(regs);
 	if (rc < 0)
 		return rc;
-	drop_nowhere(table, instances, access);
+	drop_unknown(table, instances, access);
 	for (size_t i = 0; i < instances->n; i++)
 		instances->unit[i].direct = instances->unit[i].available;
 	return 0;
@@ -401,7 +401,7 @@ int unc_instance_reg(const struct unc_table *table, const struct unc_instance *u
 	const struct unc_tbl_reg *row = &table->reg[reg];
 	const struct unc_place *place = &unit->part[row->part];
 	uint64_t address = unc_reg_at(row, place->space, place->base, unit->index);
-	/* of a PCI register: its function ends there */
+	/* a PCI register must lie in its function */
 	int64_t offset = (int64_t)(address - UNC_PCI_FUNCTION(place->base));
 
 	if (!place->present)

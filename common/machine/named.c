@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PMUs that the kernel names (named.h): which are taken, and where they are; the table that they extend. */
+/* PMUs that the kernel names (named.h): which are used, where they are, and the table that they extend. */
 #include "machine/named.h"
 
 #include <ctype.h>
@@ -18,7 +18,7 @@
 
 /* "uncore_imc_3" is number 3 of uncore_imc, "cxl_pmu_mem1.0" 1 of cxl_pmu_mem; one of several on a device,
  * "cxl_pmu_mem1.2", of a type of its own. */
-static void split_name(struct unc_named_pmu *pmu)
+static void split_pmu_name(struct unc_named_pmu *pmu)
 {
 	static const char cxl[] = "cxl_pmu_mem";
 	size_t n = strlen(pmu->name);
@@ -72,7 +72,7 @@ static void choose_pmus(struct unc_naming *m, char **names, const struct unc_tab
 		if (!unc_events_pmu(*names) || strlen(*names) >= sizeof(pmu.name))
 			continue;
 		snprintf(pmu.name, sizeof(pmu.name), "%s", *names);
-		split_name(&pmu);
+		split_pmu_name(&pmu);
 		if (base && is_known(base, &pmu))
 			continue;
 		if ((row = UNC_ADD_TO(m->pmu, m->n_pmus)) != NULL)
@@ -92,7 +92,7 @@ static bool read_type(const struct unc_naming *m, const char *pmu, uint64_t *typ
 	       unc_parse_number(text, type);
 }
 
-/* Another PMU, one that is left to others, with the same number; NULL: there is none. */
+/* Returns another PMU, which is not used, with the same type number; NULL: none. */
 static const char *same_type(const struct unc_naming *m, char *const *names, uint64_t type)
 {
 	uint64_t other;
@@ -138,7 +138,7 @@ static bool read_cpus(struct unc_naming *m, struct unc_named_pmu *pmu)
 	return pmu->n_cpus > 0;
 }
 
-/* Its formats as one text, "event=config:0-7\n...", in the order of their names. */
+/* Reads the formats as one text, "event=config:0-7\n...", in the order of their names. */
 static bool read_format(struct unc_naming *m, struct unc_named_pmu *pmu)
 {
 	char **names = unc_named_list(m->fs, pmu->name, "/format"), text[8192], bits[80];
@@ -194,7 +194,7 @@ static void *copy_rows(struct unc_naming *m, const void *rows, size_t n, size_t 
 	return copy ? memcpy(copy, rows, n * size) : NULL;
 }
 
-/* All its arrays become its own. */
+/* Copies a table with all its arrays. */
 static void copy_table(struct unc_naming *m, const struct unc_table *base)
 {
 	struct unc_table *t = m->t;
@@ -229,7 +229,7 @@ static const char *definition(const char *name)
 	return shortest;
 }
 
-/* That of a CPU without one: all portable metrics are there, none is available so far. */
+/* Makes a table for a CPU without one: it has all portable metrics, none available so far. */
 static void new_table(struct unc_naming *m)
 {
 	struct unc_table any, *t = m->t;
@@ -282,7 +282,8 @@ static bool has_events(const struct unc_table *t, const char *list)
 	return true;
 }
 
-static void add_group(struct unc_naming *m, const char *name, const char *desc, const char *items)
+static void add_named_group(struct unc_naming *m, const char *name, const char *desc,
+			    const char *items)
 {
 	struct unc_tbl_group group = {.items = {(uint16_t)m->t->n_group_item, 0}};
 	char item[UNC_KERNEL_NAME];
@@ -330,13 +331,13 @@ static void add_portable(struct unc_naming *m)
 static void add_groups(struct unc_naming *m)
 {
 #define METRIC(name, events, formula)
-#define GROUP(name, desc, items) add_group(m, name, desc, items);
+#define GROUP(name, desc, items) add_named_group(m, name, desc, items);
 #include "machine/named.inc"
 #undef METRIC
 #undef GROUP
 }
 
-static int by_place(const void *pa, const void *pb)
+static int compare_places(const void *pa, const void *pb)
 {
 	const struct unc_named_unit *a = pa, *b = pb;
 
@@ -345,7 +346,7 @@ static int by_place(const void *pa, const void *pb)
 					: a->index - b->index;
 }
 
-/* What the PMUs make of the table. */
+/* Adds the rows of the PMUs to the table. */
 static void make_rows(struct unc_naming *m, char *const *names, const struct unc_table *base)
 {
 	size_t before;
@@ -366,7 +367,7 @@ static void make_rows(struct unc_naming *m, char *const *names, const struct unc
 		if (!m->pmu[i].done)
 			unc_named_type(m, i);
 	if (m->out->n_units)
-		qsort(m->out->unit, m->out->n_units, sizeof(*m->out->unit), by_place);
+		qsort(m->out->unit, m->out->n_units, sizeof(*m->out->unit), compare_places);
 	if (!m->rc && m->t->n_type > before) {
 		m->t->extended = 1;
 		add_portable(m);

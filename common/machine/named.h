@@ -23,7 +23,7 @@ struct unc_named {
 		char pmu[UNC_KERNEL_NAME];
 	} * unit;
 	size_t n_units;
-	char **left; /* what was left out: "uncore_imc_0: SENTENCE" */
+	char **left; /* PMUs and events left out: "uncore_imc_0: SENTENCE" */
 	size_t n_left;
 };
 
@@ -31,7 +31,7 @@ struct unc_named {
  * UNC_ERR_MEMORY; UNC_ERR_TABLE there are more rows than a table can have. Ends with unc_named_free(). */
 int unc_named_read(const struct unc_fs *, const struct unc_topology *, const struct unc_table *base,
 		   struct unc_named *out, struct unc_error *err);
-/* Adds the units that were found to those of the machine. */
+/* Adds the units of these PMUs to those of the machine. */
 int unc_named_add(const struct unc_named *, struct unc_instances *, struct unc_error *err);
 void unc_named_free(struct unc_named *);
 /* What was left out of what a text begins with, "uncore_imc.data_read" or "amd_df"; NULL: nothing was. */

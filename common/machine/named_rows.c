@@ -74,7 +74,7 @@ const char *unc_named_left(const struct unc_named *named, const char *text)
 	return NULL;
 }
 
-static int by_name(const void *pa, const void *pb)
+static int compare_names(const void *pa, const void *pb)
 {
 	const char *const *a = pa, *const *b = pb;
 
@@ -89,7 +89,7 @@ char **unc_named_list(const struct unc_fs *fs, const char *pmu, const char *fold
 	while (names && names[n])
 		n++;
 	if (n)
-		qsort(names, n, sizeof(*names), by_name);
+		qsort(names, n, sizeof(*names), compare_names);
 	return names;
 }
 

@@ -32,16 +32,16 @@ struct unc_naming {
 
 #define UNC_NAMED_FOLDER "/sys/bus/event_source/devices"
 
-/* A row more, of zeros; never NULL. */
+/* Adds a row of zeros; never NULL. */
 #define UNC_NAMED_ROW(m, row)                                                                      \
 	((struct unc_tbl_##row *)unc_named_row(m, &(m)->t->row, &(m)->t->n_##row,                  \
 					       sizeof(*(m)->t->row)))
 void *unc_named_row(struct unc_naming *, void *array, size_t *n, size_t size);
-/* A text more. */
+/* Adds a text. */
 unc_str unc_named_text(struct unc_naming *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void unc_named_no_memory(struct unc_naming *);
-/* The names in a folder of a PMU, sorted; NULL: there are none. */
+/* Lists the names in a folder of a PMU, sorted; NULL: none. */
 char **unc_named_list(const struct unc_fs *, const char *pmu, const char *folder);
 /* Leaves a PMU out, or (event not NULL) one of its files. */
 void unc_named_leave(struct unc_naming *, const char *pmu, const char *file, const char *format,

@@ -69,7 +69,7 @@ static bool is_word(const char *name)
 			    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")];
 }
 
-/* Words behind a ':' that say where. */
+/* Whether a word is a qualifier, which has its own meaning after a ':'. */
 static bool is_taken(const char *name)
 {
 	static const char *const words[] = {"socket", "unit",   "node", "port",
@@ -81,7 +81,7 @@ static bool is_taken(const char *name)
 	return false;
 }
 
-/* Bits first to last of config (0), config1 or config2; false: there is no room for the piece. */
+/* Adds bits first to last of config (0), config1 or config2; false: there is no room for the piece. */
 static bool add_piece(struct unc_tbl_field *f, uint16_t regs, unsigned config, unsigned first,
 		      unsigned last)
 {
@@ -130,8 +130,8 @@ static const char *parse_field(struct unc_tbl_field *f, const char *text, uint16
 	return NULL;
 }
 
-/* Of a line "NAME=config:0-7" of the formats; false: the PMU is left out. */
-static bool add_field(struct making *w, const char *name, const char *text)
+/* Adds a field from a line "NAME=config:0-7" of the formats; false: the PMU is left out. */
+static bool add_format_field(struct making *w, const char *name, const char *text)
 {
 	struct unc_naming *m = w->m;
 	struct unc_tbl_field f = {
@@ -173,13 +173,13 @@ static bool add_fields(struct making *w)
 			continue;
 		}
 		*text++ = '\0';
-		sound = add_field(w, line, text);
+		sound = add_format_field(w, line, text);
 	}
 	free(copy);
 	return sound;
 }
 
-static uint16_t find_field(const struct making *w, const char *name)
+static uint16_t find_named_field(const struct making *w, const char *name)
 {
 	return UNC_FIND(w->m->t, field, type_of(w)->fields, name);
 }
@@ -196,7 +196,7 @@ static const char *add_term(struct making *w, char *term, struct unc_range *sets
 
 	if (equal)
 		*equal++ = '\0';
-	if ((field = find_field(w, term)) == UNC_NONE)
+	if ((field = find_named_field(w, term)) == UNC_NONE)
 		return "is no field of its format/";
 	if (equal && !unc_parse_number(equal, &value))
 		return "has no number: RAW takes one";
@@ -209,7 +209,7 @@ static const char *add_term(struct making *w, char *term, struct unc_range *sets
 	return NULL;
 }
 
-/* False: the event is left out, which has been said. */
+/* False: the event is left out, and that has been noted. */
 static bool add_terms(struct making *w, const char *event, const char *terms,
 		      struct unc_range *sets)
 {
@@ -230,8 +230,8 @@ static bool add_terms(struct making *w, const char *event, const char *terms,
 }
 
 /* One of the type's, which begins with these settings. */
-static struct unc_tbl_event *add_event(struct making *w, const char *name, const char *desc,
-				       const struct unc_tbl_fields *fields)
+static struct unc_tbl_event *add_named_event(struct making *w, const char *name, const char *desc,
+					     const struct unc_tbl_fields *fields)
 {
 	struct unc_naming *m = w->m;
 	struct unc_tbl_event event = {.fields = *fields,
@@ -292,7 +292,7 @@ static void read_beside(const struct making *w, const char *event, const char *w
 		*text = '\0';
 }
 
-static void read_event(struct making *w, const char *name)
+static void read_event_file(struct making *w, const char *name)
 {
 	char terms[256], scale[64], unit[64], text[UNC_ERROR_MAX];
 	struct unc_buf desc = UNC_BUF(text);
@@ -318,7 +318,7 @@ static void read_event(struct making *w, const char *name)
 	unc_put(&desc, "%s of the kernel: %s", name, terms);
 	if (*scale)
 		unc_put(&desc, "; one is %s %s", scale, unit);
-	add_event(w, name, desc.text, &fields);
+	add_named_event(w, name, desc.text, &fields);
 	if (*scale)
 		add_scaled(w, name, scale, unit);
 }
@@ -329,7 +329,7 @@ static void read_events(struct making *w)
 	char **names = unc_named_list(w->m->fs, w->pmu->name, "/events");
 
 	for (char **name = names; name && *name && !w->m->rc; name++)
-		read_event(w, *name);
+		read_event_file(w, *name);
 	free(names);
 }
 
@@ -341,18 +341,18 @@ static void add_raw(struct making *w)
 	uint16_t event = UNC_NONE;
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]) && event == UNC_NONE; i++)
-		event = find_field(w, words[i]);
+		event = find_named_field(w, words[i]);
 	if (event != UNC_NONE) {
 		fields.needs = (struct unc_range){(uint16_t)w->m->t->n_set, 1};
 		UNC_NAMED_ROW(w->m, set)->field = event;
 	}
-	add_event(w, "RAW", "Any event, by the fields of the kernel's format.", &fields);
+	add_named_event(w, "RAW", "Any event, by the fields of the kernel's format.", &fields);
 }
 
 /* ---- units */
 
 /* A PMU with several CPUs of a socket, as amd_l3, has a unit for each. */
-static void add_units(struct making *w, unsigned per)
+static void add_named_units(struct making *w, unsigned per)
 {
 	unsigned seen[UNC_MAX_SOCKETS] = {0};
 
@@ -458,6 +458,6 @@ void unc_named_type(struct unc_naming *m, size_t first)
 			continue;
 		w.pmu = &m->pmu[i];
 		read_events(&w);
-		add_units(&w, per);
+		add_named_units(&w, per);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Root buses of PCIe stacks by registers. Nothing is written. */
+/* Finds root buses of PCIe stacks by registers. Writes nothing. */
 #include "machine/stack_map.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 enum { IDS = 32 };
 
-/* A dword that is not all ones. */
+/* Reads a dword; all ones are an error. */
 static int read_word(const struct unc_walk *walk, const struct unc_pci_function *f, unsigned offset,
 		     uint32_t *value, struct unc_error *err)
 {
@@ -21,8 +21,8 @@ static int read_word(const struct unc_walk *walk, const struct unc_pci_function 
 	return rc;
 }
 
-static int found(struct unc_stack_bus *out, uint16_t domain, uint8_t bus,
-		 const struct unc_tbl_map *map)
+static int set_bus(struct unc_stack_bus *out, uint16_t domain, uint8_t bus,
+		   const struct unc_tbl_map *map)
 {
 	*out = (struct unc_stack_bus){.domain = domain, .bus = bus, .map = map};
 	return 0;
@@ -39,19 +39,19 @@ static int fail_none(const struct unc_walk *walk, const struct unc_tbl_map *map,
 
 /* ---- a byte for each id */
 
-/* Without a valid bit, 0 is the bus of one stack only. */
-static int take_byte(const struct unc_walk *walk, const struct unc_tbl_map *map,
-		     const struct unc_instance *unit, uint16_t domain, uint64_t bytes,
-		     struct unc_stack_bus *out, struct unc_error *err)
+/* Takes the bus of a stack from its byte. There is no valid bit: bus 0 belongs to one stack only. */
+static int bus_of_bytes(const struct unc_walk *walk, const struct unc_tbl_map *map,
+			const struct unc_instance *unit, uint16_t domain, uint64_t bytes,
+			struct unc_stack_bus *out, struct unc_error *err)
 {
 	uint8_t bus = (uint8_t)(bytes >> 8 * unc_map_id(map, unit->index));
 
 	if (!bus && (unit->socket || unit->index != walk->table->type[unit->type].bus_zero))
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "the stack has no root bus");
-	return found(out, domain, bus, map);
+	return set_bus(out, domain, bus, map);
 }
 
-static const struct unc_pci_function *ubox_of(const struct unc_walk *walk, int socket)
+static const struct unc_pci_function *ubox_of_socket(const struct unc_walk *walk, int socket)
 {
 	const struct unc_pci_function *f = walk->function;
 	unsigned id = walk->table->topology.ubox_id;
@@ -64,8 +64,8 @@ static const struct unc_pci_function *ubox_of(const struct unc_walk *walk, int s
 static int by_msr(const struct unc_walk *walk, const struct unc_tbl_map *map,
 		  const struct unc_instance *unit, struct unc_stack_bus *out, struct unc_error *err)
 {
-	/* The MSR does not tell the segment: that of any bus of the socket. */
-	const struct unc_pci_function *f = ubox_of(walk, unit->socket);
+	/* The MSR does not have the segment, so that of the socket's UBox is used. */
+	const struct unc_pci_function *f = ubox_of_socket(walk, unit->socket);
 	uint64_t bytes;
 	int rc = unc_walk_msr(walk, map->msr, unit->socket, false, &bytes, err);
 
@@ -75,7 +75,7 @@ static int by_msr(const struct unc_walk *walk, const struct unc_tbl_map *map,
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"msr 0x%x of socket %d, which tells it, %s", map->msr, unit->socket,
 				bytes >> 63 ? "reads as all ones" : "says that it is not valid");
-	return take_byte(walk, map, unit, f ? f->domain : 0, bytes, out, err);
+	return bus_of_bytes(walk, map, unit, f ? f->domain : 0, bytes, out, err);
 }
 
 static int by_bytes(const struct unc_walk *walk, const struct unc_tbl_map *map,
@@ -99,8 +99,8 @@ static int by_bytes(const struct unc_walk *walk, const struct unc_tbl_map *map,
 	for (int i = 0; i < 2 && rc == 0; i++)
 		rc = read_word(walk, f, map->offset[i], &word[i], err);
 	return rc < 0 ? rc
-		      : take_byte(walk, map, unit, f->domain, (uint64_t)word[1] << 32 | word[0],
-				  out, err);
+		      : bus_of_bytes(walk, map, unit, f->domain, (uint64_t)word[1] << 32 | word[0],
+				     out, err);
 }
 
 /* ---- a function on each root bus */
@@ -129,26 +129,26 @@ static int by_own(const struct unc_walk *walk, const struct unc_tbl_map *map,
 	}
 	if (!n)
 		return fail_none(walk, map, unit->socket, err);
-	return is ? found(out, is->domain, is->bus, map)
+	return is ? set_bus(out, is->domain, is->bus, map)
 		  : unc_fail(err, UNC_ERR_UNAVAILABLE, "the stack has no root bus");
 }
 
 /* ---- one function with the list of a socket */
 
-/* The buses of the ids that are valid. */
+/* The buses of the valid ids. */
 struct list {
 	const struct unc_pci_function *function;
 	uint32_t valid;
 	uint8_t bus[IDS];
 };
 
-static int read_list(const struct unc_walk *walk, const struct unc_tbl_map *map, int socket,
-		     struct list *list, struct unc_error *err)
+static int read_bus_list(const struct unc_walk *walk, const struct unc_tbl_map *map, int socket,
+			 struct list *list, struct unc_error *err)
 {
 	uint32_t word;
 	int rc;
 
-	/* One that names no id is a stray. */
+	/* A function without a valid id is ignored. */
 	for (const struct unc_pci_function *f = walk->function; f < walk->end; f++)
 		if (f->device == map->id && unc_walk_socket(walk, f) == socket) {
 			if ((rc = read_word(walk, f, map->valid, &word, err)) < 0)
@@ -166,7 +166,7 @@ static int read_list(const struct unc_walk *walk, const struct unc_tbl_map *map,
 	for (unsigned id = 0; id < IDS; id += 4) {
 		unsigned offset = map->offset[id >= IDS / 2] + id % (IDS / 2);
 
-		/* All ones are buses ff, where these ids are not valid. */
+		/* All ones are an error, so dwords without a valid id are not read. */
 		if (!(list->valid >> id & 0xf))
 			continue;
 		if ((rc = read_word(walk, list->function, offset, &word, err)) < 0)
@@ -183,7 +183,7 @@ static int by_list(const struct unc_walk *walk, const struct unc_tbl_map *map,
 {
 	struct list list = {.function = NULL};
 	unsigned id = unc_map_id(map, unit->index);
-	int rc = read_list(walk, map, unit->socket, &list, err);
+	int rc = read_bus_list(walk, map, unit->socket, &list, err);
 
 	if (rc < 0)
 		return rc;
@@ -198,12 +198,12 @@ static int by_list(const struct unc_walk *walk, const struct unc_tbl_map *map,
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"pci %s gives it the bus 0, which is of socket 0",
 				unc_function_name(list.function).text);
-	return found(out, list.function->domain, list.bus[id], map);
+	return set_bus(out, list.function->domain, list.bus[id], map);
 }
 
-/* ---- all of them */
+/* ---- all maps */
 
-/* Whether the map is that of this chip. */
+/* Finds whether the map applies to this chip. */
 static int is_of_chip(const struct unc_walk *walk, const struct unc_tbl_map *map, int socket,
 		      bool *is, struct unc_error *err)
 {
@@ -228,7 +228,8 @@ static int is_of_chip(const struct unc_walk *walk, const struct unc_tbl_map *map
 	return 0;
 }
 
-/* A bus of which the map has two units, of which a socket has one: as long as it does. */
+/* Checks that no other unit of the socket has the same id in the map: of two such units a socket should have
+ * only one. */
 static int check_twin(const struct unc_tbl_map *map, const struct unc_instances *units,
 		      const struct unc_instance *unit, struct unc_error *err)
 {
@@ -271,7 +272,7 @@ static int by_maps(const struct unc_walk *walk, const struct unc_instances *unit
 	bool is, any = false;
 	int rc = UNC_ERR_UNAVAILABLE;
 
-	/* The first that can be read; of those that cannot, the first one's reason. */
+	/* The first readable map decides; if none is, the error is that of the first. */
 	while (rc < 0 &&
 	       (map = UNC_NEXT(walk->table, map, walk->table->type[unit->type].maps, map))) {
 		struct unc_error why = {0};
@@ -296,7 +297,7 @@ int unc_stack_by_registers(const struct unc_table *table, const struct unc_topol
 			   const struct unc_instance *unit, struct unc_stack_bus *out,
 			   struct unc_error *err)
 {
-	struct unc_topology *copy = malloc(sizeof(*copy)); /* it may find more sockets */
+	struct unc_topology *copy = malloc(sizeof(*copy)); /* the walk may add sockets */
 	struct unc_walk walk = {.table = table, .topo = copy, .bus = bus};
 	int rc = copy ? 0 : unc_no_memory(err);
 
@@ -328,7 +329,7 @@ int unc_stack_allow(const struct unc_table *table, const struct unc_topology *to
 							      .width = 64},
 						      .readable = true};
 
-			/* Of a socket without a CPU nothing can be read. */
+			/* Without a CPU the MSRs of a socket cannot be read. */
 			if (unc_walk_cpu(&walk, socket, &cpu, NULL) < 0)
 				continue;
 			allowed.reg.target = cpu.target;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which root bus a PCIe stack has, by the registers of the statements `map`. */
+/* Finds the root bus of a PCIe stack by the registers of the statements `map`. */
 #ifndef UNC_STACK_MAP_H
 #define UNC_STACK_MAP_H
 
@@ -8,7 +8,7 @@
 struct unc_stack_bus {
 	uint16_t domain;
 	uint8_t bus;
-	const struct unc_tbl_map *map; /* by which it was told; NULL: by the kernel */
+	const struct unc_tbl_map *map; /* the source of the bus; NULL: the kernel */
 };
 
 /* Lets the gate of the bus read the MSRs of maps; nothing is read. UNC_ERR_MEMORY. */
@@ -16,9 +16,9 @@ int unc_stack_allow(const struct unc_table *, const struct unc_topology *, struc
 		    struct unc_error *err);
 
 /*
- * The bus of one of `units`. Functions are looked for anew.
- * Errors: UNC_ERR_PERMISSION the right to read is missing; UNC_ERR_UNAVAILABLE what tells is not there, or
- * tells of no such stack, or of two; with a sentence.
+ * Finds the bus of one of `units`; searches the functions again.
+ * Errors, with a sentence: UNC_ERR_PERMISSION: the right to read is missing; UNC_ERR_UNAVAILABLE: the
+ * register does not exist, or has no such stack, or two of them.
  */
 int unc_stack_by_registers(const struct unc_table *, const struct unc_topology *, struct unc_bus *,
 			   const struct unc_instances *units, const struct unc_instance *,
