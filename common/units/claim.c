@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Units: which of their counters a set gets, beside those of others, and the settings that it needs.
- * Counters of other sessions of this user where they count the same, free ones for the rest.
+ * Units: which counters a set gets beside those of others, and the settings that it needs. An event joins a counter
+ * with which another session of this user counts the same; other events get free counters.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,32 +19,31 @@ struct claim {
 	struct unc_plan found;
 	struct unc_occupancy o;
 	uint8_t counter[UNC_MAX_CODES]; /* of each event */
-	bool joined[UNC_MAX_CODES];     /* it is another session's */
-	size_t failed;                  /* the event that has found none */
-	int beside;                     /* the counter of somebody else that is in its way; -1 */
+	bool joined[UNC_MAX_CODES];     /* the counter is another session's */
+	size_t failed;                  /* the event that found no counter */
+	int beside;                     /* the counter of another program that is in its way; -1 */
 	struct unc_error *err;
 };
 
-static const struct unc_code *code_of(const struct claim *c, size_t i)
+static const struct unc_code *event_code(const struct claim *c, size_t i)
 {
 	return &c->set->counter[i].event->code;
 }
 
-/* What a register of the unit holds. */
-static uint64_t held(const struct claim *c, uint16_t reg)
+/* The value found in a register of the unit. */
+static uint64_t found_value(const struct claim *c, uint16_t reg)
 {
 	const uint64_t *value = unc_plan_value(&c->found, c->set->unit, reg);
 
 	return value ? *value : 0;
 }
 
-/* ---- which counter */
+/* ---- choice of counters */
 
-/* Whether an event that is led may have the counter: what leads it is joined as well, and so
- * stays. */
+/* Whether an event that is led may have its counter: the counter that leads it is joined as well, and so stays. */
 static bool is_led(const struct claim *c, size_t i)
 {
-	const struct unc_code *code = code_of(c, i);
+	const struct unc_code *code = event_code(c, i);
 	const struct unc_range *lanes = &c->t->type[unc_type_pool(c->t, code->type)].lanes;
 
 	for (uint32_t k = 0; k < lanes->n; k++) {
@@ -52,35 +51,35 @@ static bool is_led(const struct claim *c, size_t i)
 		bool led = c->counter[i] == lane->lead || !(lane->counters >> c->counter[i] & 1);
 
 		for (size_t j = 0; j < c->set->n && !led; j++)
-			led = c->counter[j] == lane->lead && code_of(c, j)->set == code->set &&
-			      code_of(c, j)->lane &&
-			      !((code_of(c, j)->ctl ^ code->ctl) & lane->same);
+			led = c->counter[j] == lane->lead && event_code(c, j)->set == code->set &&
+			      event_code(c, j)->lane &&
+			      !((event_code(c, j)->ctl ^ code->ctl) & lane->same);
 		if (!led)
 			return false;
 	}
 	return true;
 }
 
-/* Counters of other sessions that count the same. Events of lanes join all together, or none. */
-static void join(struct claim *c)
+/* Joins counters with which other sessions count the same. Events of lanes join all together, or none. */
+static void join_counters(struct claim *c)
 {
 	uint32_t taken = c->o.taken;
 	bool all = true;
 
 	for (size_t i = 0; i < c->set->n; i++) {
-		c->counter[i] = unc_look_for(c->run->platform, c->set->unit, code_of(c, i), taken,
-					     &c->found);
+		c->counter[i] = unc_look_for(c->run->platform, c->set->unit, event_code(c, i),
+					     taken, &c->found);
 		if (c->counter[i] != UNC_NOT_JOINED)
 			taken &= ~((uint32_t)1 << c->counter[i]);
 	}
 	for (size_t i = 0; i < c->set->n; i++)
-		if (code_of(c, i)->lane)
+		if (event_code(c, i)->lane)
 			all &= c->counter[i] != UNC_NOT_JOINED && is_led(c, i);
 	for (size_t i = 0; i < c->set->n; i++)
-		c->joined[i] = c->counter[i] != UNC_NOT_JOINED && (all || !code_of(c, i)->lane);
+		c->joined[i] = c->counter[i] != UNC_NOT_JOINED && (all || !event_code(c, i)->lane);
 }
 
-/* Whether filters have to be written for an event. */
+/* Whether filters must be written for an event. */
 static bool sets_filter(const struct claim *c, const struct unc_code *code)
 {
 	for (unsigned i = 0; i < code->n_filters; i++) {
@@ -92,8 +91,8 @@ static bool sets_filter(const struct claim *c, const struct unc_code *code)
 	return false;
 }
 
-/* The counter of somebody else that is in the way: the event needs a filter beside it, or is of another kind
- * than what it counts; -1: none is. */
+/* The counter of another program that excludes the event: the event needs a filter beside it, or is
+ * of another kind than its event; -1: none. */
 static int in_the_way(const struct claim *c, const struct unc_code *code)
 {
 	bool filters = c->o.foreign && sets_filter(c, code);
@@ -106,8 +105,8 @@ static int in_the_way(const struct claim *c, const struct unc_code *code)
 	return -1;
 }
 
-/* UNC_ERR_CONFLICT: they do not fit beside others. */
-static int schedule(struct claim *c)
+/* UNC_ERR_CONFLICT: the events do not fit beside those of others. */
+static int find_counters(struct claim *c)
 {
 	const struct unc_code *code[UNC_MAX_CODES];
 	struct unc_conflict conflict;
@@ -115,11 +114,11 @@ static int schedule(struct claim *c)
 	size_t of[UNC_MAX_CODES] = {0}, n = 0;
 	int rc;
 
-	join(c);
+	join_counters(c);
 	for (size_t i = 0; i < c->set->n; i++) {
 		if (c->joined[i])
 			continue;
-		code[n] = code_of(c, i);
+		code[n] = event_code(c, i);
 		of[n++] = i;
 	}
 	c->beside = -1;
@@ -161,7 +160,7 @@ static void other_text(const struct claim *c, unsigned counter, char *buf, size_
 
 static int fail_busy(const struct claim *c)
 {
-	const struct unc_code *code = code_of(c, c->failed);
+	const struct unc_code *code = event_code(c, c->failed);
 	const char *name = c->set->counter[c->failed].event->name;
 	uint32_t in_use = 0, way;
 	char other[UNC_ERROR_MAX];
@@ -189,7 +188,7 @@ static int fail_busy(const struct claim *c)
 			other);
 }
 
-/* Unit control is not written beside a foreign counter, and stops what would count here. */
+/* Unit control is not written beside a foreign counter, but its value stops counters of this set. */
 static int fail_stopped(const struct claim *c)
 {
 	const struct unc_platform *p = c->run->platform;
@@ -201,9 +200,10 @@ static int fail_stopped(const struct claim *c)
 		"%s of %s holds 0x%llx, which does not let all of it count, and %s counts for "
 		"somebody else (0x%llx%s)",
 		unc_reg_name(c->t, c->type->unit_ctl), unc_unit_name(p, c->set->unit).text,
-		(unsigned long long)held(c, c->type->unit_ctl), unc_reg_name(c->t, reg),
-		(unsigned long long)held(c, reg),
-		unc_unit_event_text(p, c->set->unit, held(c, reg), NULL, 0, event, sizeof(event)));
+		(unsigned long long)found_value(c, c->type->unit_ctl), unc_reg_name(c->t, reg),
+		(unsigned long long)found_value(c, reg),
+		unc_unit_event_text(p, c->set->unit, found_value(c, reg), NULL, 0, event,
+				    sizeof(event)));
 }
 
 /* ---- settings */
@@ -212,7 +212,7 @@ static struct unc_setting *new_setting(struct claim *c, uint16_t reg, uint64_t v
 {
 	struct unc_held *h = unc_held(c->set);
 	struct unc_setting *s = &h->setting[h->n_controls + h->n_filters];
-	uint64_t found = held(c, reg);
+	uint64_t found = found_value(c, reg);
 
 	*s = (struct unc_setting){.reg = reg,
 				  .place = UNC_JOURNAL_NONE,
@@ -224,8 +224,8 @@ static struct unc_setting *new_setting(struct claim *c, uint16_t reg, uint64_t v
 	return s;
 }
 
-/* Whether bits of a filter may be given this value: what entries tell of them agrees, and is there; no
- * foreign program uses the rest, and no other user. */
+/* Whether bits of a filter may get this value: entries for them agree, and the register holds it;
+ * otherwise no foreign program uses the filter, and no other user has bits of it. */
 static bool may_set(const struct claim *c, const struct unc_code_filter *f, uint64_t was)
 {
 	const struct unc_platform *p = c->run->platform;
@@ -250,17 +250,17 @@ static int fail_filter(const struct claim *c, const char *name, uint16_t reg)
 	return unc_fail(c->err, UNC_ERR_BUSY, "%s: %s of %s is in use by %s (0x%llx)", name,
 			unc_reg_name(c->t, reg), unc_unit_name(p, c->set->unit).text,
 			unc_entry_holder(p, c->set->unit, reg, who, sizeof(who)),
-			(unsigned long long)held(c, reg));
+			(unsigned long long)found_value(c, reg));
 }
 
-/* Joins the filters of all events; the scheduler has seen that they agree. */
+/* Combines the filters of all events; the scheduler has checked that they agree. */
 static int set_filters(struct claim *c, const struct unc_set_counter *counter)
 {
 	struct unc_held *h = unc_held(c->set);
 
 	for (unsigned i = 0; i < counter->event->code.n_filters; i++) {
 		const struct unc_code_filter *f = &counter->event->code.filter[i];
-		uint64_t was = held(c, f->reg);
+		uint64_t was = found_value(c, f->reg);
 		struct unc_setting *s = unc_held_find(c->set, f->reg);
 
 		if (!may_set(c, f, was))
@@ -280,8 +280,8 @@ static int set_filters(struct claim *c, const struct unc_set_counter *counter)
 	return 0;
 }
 
-/* The control without what is done once: whoever counts a queue by the same event has emptied it,
- * and it is not emptied under that count. */
+/* A control without the bits that act once: if another counter counts a queue by the same event, it
+ * has emptied the queue, which must not be emptied again under that count. */
 static uint64_t control_value(const struct claim *c, uint64_t ctl)
 {
 	const struct unc_tbl_field *code = &c->t->field[c->type->f_event];
@@ -296,12 +296,11 @@ static uint64_t control_value(const struct claim *c, uint64_t ctl)
 }
 
 /*
- * A counter begins far from both ends of its range: whoever clears it makes it go back. Where
- * others may count that are not in the journal, each session begins at a place of its own, from 1/16
- * to 11/16 of the range: if two set the same counter it leaps. One bit is always set, to show how
- * wide a counter is that is narrower than the table says, and the next one is clear, so that it
- * begins far from its end as well; the low half is 0, which costs no write. One that somebody else
- * counts with is left as it is.
+ * A counter starts far from both ends of its range, so that it goes back when a program clears it. If programs
+ * without entries may count, each session starts at a random value between 1/16 and 11/16 of the range: if two
+ * sessions set the same counter, it leaps. One bit is always set, to show the width of a counter that is narrower
+ * than the table says; the next bit is clear, so that such a counter also starts far from its end. The low half is
+ * 0, which saves a write. A counter that another session counts with is left as it is.
  */
 static void set_start(const struct claim *c, struct unc_set_counter *counter, bool running)
 {
@@ -314,8 +313,8 @@ static void set_start(const struct claim *c, struct unc_set_counter *counter, bo
 				 : half;
 }
 
-/* Another session counts with a fixed counter, of which somebody has cleared the control: set again it
- * would look to who uses it as if it had counted on. */
+/* Another session counts with a fixed counter whose control was cleared. Programmed again, it would
+ * look to that session as if it had counted on. */
 static int fail_cleared(const struct claim *c, const char *name, uint16_t control)
 {
 	const struct unc_platform *p = c->run->platform;
@@ -342,7 +341,7 @@ static int set_counter(struct claim *c, size_t i)
 	counter->mask = unc_ones(unc_code_width(c->t, code));
 	control = unc_counter_control(c->run->platform, counter);
 	if (fixed && control != UNC_NONE) {
-		running = (held(c, control) & fixed->enable) != 0;
+		running = (found_value(c, control) & fixed->enable) != 0;
 		if (!running && unc_entry_any(c->run->platform, c->set->unit, control))
 			return fail_cleared(c, counter->event->name, control);
 	}
@@ -355,10 +354,10 @@ static int set_counter(struct claim *c, size_t i)
 	return 0;
 }
 
-/* Whether an event is on the lead of a lane of its own. */
+/* Whether an event has the leading counter of its lane. */
 static bool leads_lane(const struct claim *c, size_t i)
 {
-	const struct unc_code *code = code_of(c, i);
+	const struct unc_code *code = event_code(c, i);
 
 	for (uint32_t k = 0; k < c->type->lanes.n && code->lane; k++) {
 		const struct unc_tbl_lane *lane = &c->t->lane[c->type->lanes.first + k];
@@ -369,14 +368,14 @@ static bool leads_lane(const struct claim *c, size_t i)
 	return false;
 }
 
-/* Room for what all its events need. */
-static int make_room(struct claim *c)
+/* Allocates the settings of all events. */
+static int allocate_settings(struct claim *c)
 {
 	struct unc_held *h = unc_held(c->set);
 	size_t n = c->set->n;
 
 	for (size_t i = 0; i < c->set->n; i++)
-		n += code_of(c, i)->n_filters;
+		n += event_code(c, i)->n_filters;
 	if (!h && !(h = calloc(1, sizeof(*h) + n * sizeof(*h->setting))))
 		return unc_no_memory(c->err);
 	*h = (struct unc_held){
@@ -386,11 +385,11 @@ static int make_room(struct claim *c)
 	return 0;
 }
 
-/* Who leads a lane is set first, and restored last. */
-static int set_all(struct claim *c)
+/* The leader of a lane is set first, and restored last. */
+static int make_settings(struct claim *c)
 {
 	struct unc_held *h = unc_held(c->set);
-	uint64_t control = held(c, c->type->unit_ctl);
+	uint64_t control = found_value(c, c->type->unit_ctl);
 	int rc = 0;
 
 	c->set->shared = c->o.n != 0;
@@ -415,15 +414,15 @@ int unc_claim_registers(struct unc_run *run, struct unc_set *set, struct unc_err
 	const struct unc_table *t = run->platform->table;
 	struct claim c = {
 		.run = run, .set = set, .t = t, .type = &t->type[set->unit->type], .err = err};
-	int rc = make_room(&c);
+	int rc = allocate_settings(&c);
 
-	if (rc == 0 && run->platform->access) /* else it is for listing only */
+	if (rc == 0 && run->platform->access) /* else the platform is for listing only */
 		rc = unc_look_at(t, set->unit, UNC_LOOK_STATE, set, &c.found, err);
 	if (rc == 0)
 		rc = unc_plan_run(run->platform, &c.found, "looking at the controls", err);
 	if (rc == 0) {
 		c.o = unc_occupancy(run->platform, &c.found, set->unit, NULL);
-		rc = set->n && schedule(&c) < 0 ? fail_busy(&c) : set_all(&c);
+		rc = set->n && find_counters(&c) < 0 ? fail_busy(&c) : make_settings(&c);
 	}
 	unc_plan_free(&c.found);
 	return rc;

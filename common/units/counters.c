@@ -16,17 +16,17 @@
 #include "units/inside.h"
 #include "units/look.h"
 
-/* ---- who counts through the kernel */
+/* ---- programs that count through the kernel */
 
 struct look {
 	struct unc_platform *platform;
 	struct unc_counters *out;
-	struct unc_perf_users users; /* once it is known */
+	struct unc_perf_users users; /* valid once `known` */
 	bool known;
 	struct unc_error *err;
 };
 
-/* Events of a simulated kernel are of this process. */
+/* Events of a simulated kernel belong to this process. */
 static void find_users(struct look *look)
 {
 	struct unc_process self;
@@ -57,7 +57,7 @@ static int add_row(struct look *look, const struct unc_found *row)
 	return 0;
 }
 
-/* In no entry: the kernel's, where it may be. */
+/* A counter without an entry: it may be the kernel's, if the unit has a kernel driver. */
 static int add_outsider(struct look *look, struct unc_found *row)
 {
 	row->owner = UNC_OWNER_FOREIGN;
@@ -74,10 +74,10 @@ static int add_outsider(struct look *look, struct unc_found *row)
 	return add_row(look, row);
 }
 
-/* The entry of a control that holds what it says; *held: somebody counts by it. Where somebody has
- * changed it since, it tells nothing of who counts. */
+/* The entry of a control that holds its value; *held: a running session has it. If a program has
+ * changed the control since, the entry proves nothing. */
 static const struct unc_journal_entry *
-find_entry(const struct unc_platform *p, const struct unc_found *row, uint32_t *user, bool *held)
+entry_of_row(const struct unc_platform *p, const struct unc_found *row, uint32_t *user, bool *held)
 {
 	const struct unc_journal_entry *e = NULL;
 	struct unc_journal *j = p->journal;
@@ -97,11 +97,11 @@ find_entry(const struct unc_platform *p, const struct unc_found *row, uint32_t *
 	return e && unc_entry_stands(p, row->instance, row->ctl, e, row->control) ? e : NULL;
 }
 
-static int add_counter(struct look *look, struct unc_found *row)
+static int add_used_counter(struct look *look, struct unc_found *row)
 {
 	uint32_t user;
 	bool held;
-	const struct unc_journal_entry *e = find_entry(look->platform, row, &user, &held);
+	const struct unc_journal_entry *e = entry_of_row(look->platform, row, &user, &held);
 
 	if (!e)
 		return add_outsider(look, row);
@@ -109,15 +109,16 @@ static int add_counter(struct look *look, struct unc_found *row)
 	row->user = user;
 	row->believed = user == geteuid();
 	row->since = (uint64_t)e->since * 1000000000;
-	/* Who has programmed it may have ended before those who count by it. */
+	/* The process that programmed it may have ended before others that count by it. */
 	if (unc_process_name(e->pid, e->start, e->space, row->command) || !held)
 		row->pid = e->pid;
 	return add_row(look, row);
 }
 
-/* ---- a look */
+/* ---- reading units */
 
-static int add_unit(struct look *look, const struct unc_instance *u, const struct unc_plan *plan)
+static int add_unit_counters(struct look *look, const struct unc_instance *u,
+			     const struct unc_plan *plan)
 {
 	const struct unc_table *t = look->platform->table;
 	int rc = 0;
@@ -132,13 +133,13 @@ static int add_unit(struct look *look, const struct unc_instance *u, const struc
 			continue;
 		if (unc_counter_event(t, plan, i, row.event, sizeof(row.event)) < 0)
 			row.event[0] = '\0';
-		rc = add_counter(look, &row);
+		rc = add_used_counter(look, &row);
 	}
 	return rc;
 }
 
 /* A unit that cannot be read does not hide the others. */
-static int look_at(struct look *look, const struct unc_instance *u)
+static int read_unit(struct look *look, const struct unc_instance *u)
 {
 	struct unc_platform *p = look->platform;
 	struct unc_plan *read = &look->out->read[u - p->instances.unit];
@@ -152,13 +153,13 @@ static int look_at(struct look *look, const struct unc_instance *u)
 		look->out->failed = why;
 	}
 	rc = failed == UNC_ERR_MEMORY ? unc_fail(look->err, failed, "out of memory")
-				      : add_unit(look, u, read);
+				      : add_unit_counters(look, u, read);
 	if (failed < 0)
 		unc_plan_free(read);
 	return rc;
 }
 
-/* Why the registers of a unit cannot be used, which the kernel may count on. */
+/* Why the registers of a unit that the kernel may count on cannot be used. */
 static const char *hidden_reason(const struct unc_platform *p, const struct unc_instance *u)
 {
 	const struct unc_kernel_unit *kernel = p->kernel ? &p->kernel[u - p->instances.unit] : NULL;
@@ -181,9 +182,9 @@ int unc_counters_look(struct unc_platform *p, struct unc_counters *out, struct u
 		const struct unc_instance *u = &all->unit[i];
 
 		if (unc_space_of_thread(u->part[0].space))
-			continue; /* the kernel saves them with each thread */
+			continue; /* the kernel saves these counters with each thread */
 		if (u->direct) {
-			rc = look_at(&look, u);
+			rc = read_unit(&look, u);
 			out->n_looked++;
 		} else if (out->n_hidden++ == 0) {
 			out->hidden = u;
@@ -230,10 +231,10 @@ void unc_counters_warn(struct unc_platform *p, const struct unc_counters *c)
 			 unc_unit_name(p, c->hidden).text, more, hidden_reason(p, c->hidden));
 }
 
-/* ---- telling */
+/* ---- reporting */
 
-static int tell(const struct unc_platform *p, const struct unc_found *f, enum unc_release what,
-		unc_counter_fn fn, void *user)
+static int tell_row(const struct unc_platform *p, const struct unc_found *f, enum unc_release what,
+		    unc_counter_fn fn, void *user)
 {
 	const struct unc_table *t = p->table;
 	const struct unc_tbl_type *type = &t->type[f->instance->type];
@@ -263,7 +264,7 @@ int unc_counters_tell(const struct unc_platform *p, const struct unc_counters *c
 	int rc = 0;
 
 	for (size_t i = 0; i < c->n && rc == 0; i++)
-		rc = tell(p, &c->row[i], what, fn, user);
+		rc = tell_row(p, &c->row[i], what, fn, user);
 	return rc;
 }
 
@@ -273,8 +274,8 @@ int unc_counters_once(struct unc_platform *p, struct unc_counters *out, struct u
 
 	*out = (struct unc_counters){.n = 0};
 	if (!unc_platform_here(p))
-		return UNC_ERR_STATE; /* its lock may be held by a thread that is not here */
-	unc_platform_fail(p, UNC_OK, "%s", ""); /* what the call before has left */
+		return UNC_ERR_STATE;           /* a thread that is not here may hold its lock */
+	unc_platform_fail(p, UNC_OK, "%s", ""); /* clears the error of the call before */
 	if (!p->access)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "the platform is for listing only");
 	if ((rc = unc_node_lock(p, UNC_START_PATIENCE, err)) < 0)
@@ -286,11 +287,11 @@ int unc_counters_once(struct unc_platform *p, struct unc_counters *out, struct u
 	return rc;
 }
 
-/* ---- what the broker has given out */
+/* ---- what the broker has handed out */
 
-/* The unit of a PMU; NULL: the tables know none. */
-static const struct unc_instance *unit_of(const struct unc_platform *p,
-					  const struct unc_wire_row *row)
+/* The unit of a PMU; NULL: the tables have none. */
+static const struct unc_instance *unit_of_pmu(const struct unc_platform *p,
+					      const struct unc_wire_row *row)
 {
 	int socket = unc_topology_socket(&p->topology, (int)row->cpu);
 	const struct unc_instance *found = NULL;
@@ -300,15 +301,17 @@ static const struct unc_instance *unit_of(const struct unc_platform *p,
 		const struct unc_kernel_place *place = p->kernel[i].place;
 
 		for (unsigned k = 0; k < UNC_KERNEL_PMUS && (int)u->socket == socket; k++)
-			if (strcmp(place[k].pmu, row->pmu) == 0) /* or of several the one there */
+			if (strcmp(place[k].pmu, row->pmu) ==
+			    0) /* of several units, the one of this CPU */
 				found = !found || place[k].cpu == row->cpu ? u : found;
 	}
 	return found;
 }
 
-/* What was found in a register, and is the kernel's: it is told once, as who has it of the broker. */
-static void forget_found(const struct unc_platform *p, struct unc_counters *found,
-			 const struct unc_instance *u, uint64_t config)
+/* Drops the row of a register that the kernel programmed for the broker: it is reported once, with
+ * the broker's user. */
+static void drop_found(const struct unc_platform *p, struct unc_counters *found,
+		       const struct unc_instance *u, uint64_t config)
 {
 	uint64_t enable = p->table->type[u->type].enable;
 	size_t i = 0;
@@ -321,10 +324,10 @@ static void forget_found(const struct unc_platform *p, struct unc_counters *foun
 		memmove(&found->row[i], &found->row[i + 1], (--found->n - i) * sizeof(*found->row));
 }
 
-static int tell_passed(const struct unc_platform *p, const struct unc_wire_row *row,
-		       struct unc_counters *found, unc_counter_fn fn, void *user)
+static int tell_broker_row(const struct unc_platform *p, const struct unc_wire_row *row,
+			   struct unc_counters *found, unc_counter_fn fn, void *user)
 {
-	const struct unc_instance *u = unit_of(p, row);
+	const struct unc_instance *u = unit_of_pmu(p, row);
 	char event[UNC_SPEC_MAX], command[UNC_COMMAND_MAX] = "";
 	const struct unc_table *t = p->table;
 	struct unc_spec spec;
@@ -337,7 +340,7 @@ static int tell_passed(const struct unc_platform *p, const struct unc_wire_row *
 	    unc_spec_format(t, &spec, event, sizeof(event)) < 0)
 		event[0] = '\0';
 	bool seen = unc_process_since(row->pid, row->age, command);
-	forget_found(p, found, u, row->event.config);
+	drop_found(p, found, u, row->event.config);
 	const struct unc_counter c = {
 		.unit = unc_unit_get(p, (size_t)(u - p->instances.unit)),
 		.number = -1,
@@ -354,8 +357,8 @@ static int tell_passed(const struct unc_platform *p, const struct unc_wire_row *
 	return fn(user, &c);
 }
 
-/* *n: how many there are. A node without a broker has none. */
-static int walk_passed(struct unc_platform *p, struct unc_counters *found, size_t *n,
+/* *n: the number of counters. A node without a broker has none. */
+static int walk_broker(struct unc_platform *p, struct unc_counters *found, size_t *n,
 		       unc_counter_fn fn, void *user)
 {
 	struct unc_wire_answer answer;
@@ -374,7 +377,7 @@ static int walk_passed(struct unc_platform *p, struct unc_counters *found, size_
 			return rc;
 		}
 		for (uint32_t i = 0; i < answer.head.n && rc == 0; i++)
-			rc = tell_passed(p, &answer.row[i], found, fn, user);
+			rc = tell_broker_row(p, &answer.row[i], found, fn, user);
 		*n += answer.head.n;
 		first = answer.next;
 	} while (first && rc == 0);
@@ -397,7 +400,7 @@ int unc_counters_walk(struct unc_platform *p, unc_counter_fn fn, void *user)
 
 	if (rc == 0 || rc == UNC_ERR_UNAVAILABLE) {
 		size_t passed = 0;
-		int told = walk_passed(p, &found, &passed, fn, user);
+		int told = walk_broker(p, &found, &passed, fn, user);
 
 		if (rc < 0 && passed) {
 			unc_platform_log(p, UNC_LOG_WARNING, "%s", err.text);

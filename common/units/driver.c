@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Units: sets that the kernel's own driver counts. It chooses the counters, shares them with its other
- * users and takes them back from processes that have ended: nothing of such a unit is looked at,
- * written, compared or restored here.
+ * Units: sets that the kernel's own driver counts. The driver chooses the counters, shares them
+ * with its other users, and takes them back from ended processes: of such a unit no register is
+ * read, written, compared or restored here.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,10 +11,10 @@
 
 #include "units/inside.h"
 
-/* Groups of a set, while they are open: of each PMU, NULL where it is not needed. */
+/* The open groups of a set, one for each PMU; NULL: not needed. */
 struct groups {
 	struct unc_kernel_group *pmu[UNC_KERNEL_PMUS];
-	struct unc_time last; /* as the kernel told it */
+	struct unc_time last; /* as the kernel reported it */
 };
 
 static struct groups *groups_of(const struct unc_set *set)
@@ -52,7 +52,7 @@ static struct unc_kernel_event event_of(const struct unc_set *set, size_t i)
 	return (struct unc_kernel_event){code->config, code->config1, code->config2};
 }
 
-/* The events of a set on one of the PMUs of its unit, as they are opened. */
+/* The events of a set on one PMU of its unit, as they are opened. */
 static size_t events_of(const struct unc_set *set, unsigned pmu, struct unc_kernel_event *out)
 {
 	size_t n = 0;
@@ -63,10 +63,10 @@ static size_t events_of(const struct unc_set *set, unsigned pmu, struct unc_kern
 	return n;
 }
 
-/* Its driver may have been unloaded since the platform was opened, or loaded again: the number of
- * the PMU is another one then, or another PMU's. */
-static int find_now(const struct unc_run *run, const struct unc_set *set, unsigned pmu,
-		    struct unc_kernel_place *place, struct unc_error *err)
+/* The driver may have been unloaded since the platform was opened, or loaded again: then the PMU
+ * has another number, or another PMU has its number. */
+static int find_place_now(const struct unc_run *run, const struct unc_set *set, unsigned pmu,
+			  struct unc_kernel_place *place, struct unc_error *err)
 {
 	const struct unc_platform *p = run->platform;
 	struct unc_kernel_place now;
@@ -74,7 +74,7 @@ static int find_now(const struct unc_run *run, const struct unc_set *set, unsign
 
 	if ((rc = unc_platform_pmu(p, set->unit, pmu, &now, err)) < 0)
 		return rc;
-	/* Others share groups by the CPU that was found first. */
+	/* Processes share groups by the CPU that was found first. */
 	if (!now.passed && !kernel_of(run, set)->moves)
 		now.cpu = place->cpu;
 	*place = now;
@@ -98,7 +98,7 @@ static int open_set(struct unc_run *run, struct unc_set *set, struct unc_error *
 		struct unc_kernel_place place = kernel_of(run, set)->place[pmu];
 		size_t n = events_of(set, pmu, event);
 
-		if (n && (rc = find_now(run, set, pmu, &place, err)) == 0)
+		if (n && (rc = find_place_now(run, set, pmu, &place, err)) == 0)
 			rc = unc_kernel_open(run->platform->access, &place, event, n,
 					     &groups_of(set)->pmu[pmu], err);
 	}
@@ -147,7 +147,7 @@ static void kernel_timed(struct unc_set *set, const struct unc_reg_op *op)
 	last->idle = idle;
 }
 
-/* What was prepared to read them must not be run any more. */
+/* The caller must not run the prepared reads of these sets any more. */
 static int kernel_stop(struct unc_run *run, const struct unc_batch *b, struct unc_error *err)
 {
 	(void)run;
@@ -162,16 +162,16 @@ static void kernel_abandon(struct unc_run *run, const struct unc_batch *b)
 	(void)kernel_stop(run, b, NULL);
 }
 
-/* What is open in a process that was forked ends with the gate. */
+/* In a forked process open files end with the gate. */
 static void kernel_forget(struct unc_set *set)
 {
 	free(set->held);
 	set->held = NULL;
 }
 
-/* ---- what it tells */
+/* ---- reporting */
 
-/* Of an event its numbers when it is opened, its count when it is read. */
+/* At a start the numbers of an event, at a read its count. */
 static int show_event(const struct unc_set *set, unsigned cpu, const char *pmu,
 		      struct unc_operation *op, const struct unc_kernel_event *event,
 		      unc_operation_fn fn, void *user)
@@ -226,18 +226,19 @@ static int kernel_show(struct unc_run *run, const struct unc_batch *b, enum unc_
 	return stop;
 }
 
-static const char *subject(const struct unc_run *run, const struct unc_set *set)
+static const char *kernel_subject(const struct unc_run *run, const struct unc_set *set)
 {
 	(void)run;
 	return set->counter[0].event->name;
 }
 
-static int fail_unread(const struct unc_run *run, const struct unc_set *set, struct unc_error *err)
+static int kernel_fail_unread(const struct unc_run *run, const struct unc_set *set,
+			      struct unc_error *err)
 {
 	int error = set->unread;
 
 	return unc_fail(err, UNC_ERR_IO, "%s: what the kernel counts on %s could not be read: %s",
-			subject(run, set), unc_unit_name(run->platform, set->unit).text,
+			kernel_subject(run, set), unc_unit_name(run->platform, set->unit).text,
 			error == ENODEV    ? "all CPUs of its socket went offline, or another "
 					     "process of this user has stopped it"
 			: error == ERANGE  ? "another process of this user has set it to 0"
@@ -246,8 +247,8 @@ static int fail_unread(const struct unc_run *run, const struct unc_set *set, str
 					   : strerror(error));
 }
 
-static int fail_read(const struct unc_run *run, const struct unc_set *set,
-		     const struct unc_reg_op *op, struct unc_error *err)
+static int kernel_fail_read(const struct unc_run *run, const struct unc_set *set,
+			    const struct unc_reg_op *op, struct unc_error *err)
 {
 	struct unc_error why = {0};
 
@@ -257,7 +258,7 @@ static int fail_read(const struct unc_run *run, const struct unc_set *set,
 }
 
 /* An event whose socket went offline has ended for good, even if its CPUs come back. */
-static bool gone(int error)
+static bool is_gone_for_good(int error)
 {
 	return error == ENODEV || error == ERANGE || error == ENOLINK;
 }
@@ -271,8 +272,8 @@ const struct unc_provider unc_kernel = {
 	.abandon = kernel_abandon,
 	.forget = kernel_forget,
 	.show = kernel_show,
-	.gone = gone,
-	.subject = subject,
-	.fail_unread = fail_unread,
-	.fail_read = fail_read,
+	.gone = is_gone_for_good,
+	.subject = kernel_subject,
+	.fail_unread = kernel_fail_unread,
+	.fail_read = kernel_fail_read,
 };

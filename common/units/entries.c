@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Units: their registers in the journal of the node, from before they are programmed until they are
- * restored. */
+/* Units: registers in the journal of the node, from before they are programmed until they are restored. */
 #include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -34,7 +33,7 @@ int unc_node_lock(struct unc_platform *p, unsigned patience, struct unc_error *e
 		pthread_mutex_lock(&p->program);
 	else if (pthread_mutex_trylock(&p->program) != 0)
 		return UNC_ERR_BUSY;
-	if (unc_node_folder(p, dir, &make)) /* tried again whenever no session of ours runs */
+	if (unc_node_folder(p, dir, &make)) /* retried whenever no session of ours runs */
 		(void)unc_journal_open(p->journal, dir, make);
 	if ((rc = unc_journal_lock(p->journal, patience, err)) < 0)
 		pthread_mutex_unlock(&p->program);
@@ -107,8 +106,8 @@ const struct unc_journal_entry *unc_entry_any(const struct unc_platform *p,
 	return i == UNC_JOURNAL_NONE ? unc_entry_taken(p, u, reg, 0) : unc_journal_at(j, i);
 }
 
-/* Whether a PCI register of 64 bits holds the high half of one value and the low half of another:
- * the high one is written first (unc_halves_write()), and who wrote them was killed in between. */
+/* Whether a 64-bit PCI register holds the high half of one value and the low half of another: the
+ * high half is written first (unc_halves_write()), and the writer was killed in between. */
 static bool is_torn(const struct unc_tbl_reg *reg, const struct unc_journal_entry *e, uint64_t now)
 {
 	const uint64_t low = UINT32_MAX;
@@ -155,10 +154,11 @@ const char *unc_entry_holder(const struct unc_platform *p, const struct unc_inst
 	return buf;
 }
 
-/* ---- before they are programmed */
+/* ---- before registers are programmed */
 
-/* What the register held before any session came: each has left the rest of it as it was. */
-static uint64_t original(struct unc_journal *j, const struct unc_journal_key *key, uint64_t now)
+/* The value of a register before any session: each session has left the other bits as they were. */
+static uint64_t value_before_sessions(struct unc_journal *j, const struct unc_journal_key *key,
+				      uint64_t now)
 {
 	uint16_t i = UNC_JOURNAL_NONE;
 
@@ -167,10 +167,10 @@ static uint64_t original(struct unc_journal *j, const struct unc_journal_key *ke
 	return now;
 }
 
-/* The entry of these bits, joined, or a new one. One that a killed process has left, and that could not
- * be restored, is taken over. */
-static int add(struct unc_platform *p, const struct unc_set *set, struct unc_setting *s,
-	       struct unc_error *err)
+/* Joins the entry of these bits, or adds one. An entry that a killed process left, and that could
+ * not be restored, is taken over. */
+static int add_entry(struct unc_platform *p, const struct unc_set *set, struct unc_setting *s,
+		     struct unc_error *err)
 {
 	struct unc_journal *j = p->journal;
 	struct unc_journal_entry e = {.value = s->value, .mask = s->mask};
@@ -182,7 +182,7 @@ static int add(struct unc_platform *p, const struct unc_set *set, struct unc_set
 		if (unc_journal_at(j, i)->mask == e.mask)
 			break;
 	if (i == UNC_JOURNAL_NONE) {
-		e.found = original(j, &e.key, s->found);
+		e.found = value_before_sessions(j, &e.key, s->found);
 		i = unc_journal_add(j, &e);
 	} else {
 		if (!unc_journal_held(j, i)) {
@@ -198,8 +198,8 @@ static int add(struct unc_platform *p, const struct unc_set *set, struct unc_set
 	return 0;
 }
 
-/* Unit control, where the start lets the unit go, or who did so is there still. */
-static bool lets_go(const struct unc_platform *p, const struct unc_set *set)
+/* Whether unit control gets an entry: the start unfreezes the unit, or a session that did so still runs. */
+static bool unfreezes_unit(const struct unc_platform *p, const struct unc_set *set)
 {
 	const struct unc_tbl_type *type = &p->table->type[set->unit->type];
 
@@ -207,7 +207,8 @@ static bool lets_go(const struct unc_platform *p, const struct unc_set *set)
 	       (!set->shared || unc_entry_held(p, set->unit, type->unit_ctl, 0));
 }
 
-/* What a set holds, one after the other: NULL the first; NULL: there is no more. Unit control is first. */
+/* The settings of a set, one after the other: pass NULL for the first; NULL: there is no more. Unit
+ * control is first. */
 static struct unc_setting *next_setting(const struct unc_set *set, struct unc_setting *last)
 {
 	struct unc_held *h = unc_held(set);
@@ -239,8 +240,8 @@ int unc_entries_add(struct unc_run *run, const struct unc_batch *b, struct unc_e
 	for (size_t i = 0; i < b->n && rc == 0; i++) {
 		run->programs |= unc_held(b->set[i])->n_controls != 0;
 		for (s = NULL; rc == 0 && (s = next_setting(b->set[i], s)) != NULL;)
-			if (s != &unc_held(b->set[i])->unit || lets_go(p, b->set[i]))
-				rc = add(p, b->set[i], s, err);
+			if (s != &unc_held(b->set[i])->unit || unfreezes_unit(p, b->set[i]))
+				rc = add_entry(p, b->set[i], s, err);
 	}
 	if (rc == 0)
 		rc = unc_journal_write(p->journal, err);
@@ -254,7 +255,7 @@ int unc_entries_add(struct unc_run *run, const struct unc_batch *b, struct unc_e
 	return rc;
 }
 
-/* ---- when they end */
+/* ---- at the end */
 
 uint64_t unc_entry_found(const struct unc_journal_entry *e, uint64_t now)
 {
@@ -263,9 +264,9 @@ uint64_t unc_entry_found(const struct unc_journal_entry *e, uint64_t now)
 	return (e->found & ~others) | (now & others);
 }
 
-/* What was found is restored, but for bits that other sessions look at by entries of their own: it is
- * theirs to restore then, also where these came when the file was lost. */
-static void settle(const struct unc_platform *p, struct unc_setting *s)
+/* Restores what was found, except bits for which other sessions have entries of their own: those
+ * sessions restore them later, even if their entries were made after the file was lost. */
+static void settle_setting(const struct unc_platform *p, struct unc_setting *s)
 {
 	uint64_t now = s->state == UNC_NOTED ? s->value : s->shown, needed = 0;
 	struct unc_journal *j = p->journal;
@@ -286,7 +287,7 @@ static void settle(const struct unc_platform *p, struct unc_setting *s)
 	s->restore = (unc_entry_found(e, now) & ~needed) | (now & needed);
 }
 
-/* What others count by is theirs. Nothing is let go yet. */
+/* Registers that other sessions need are theirs. No entry is released yet. */
 void unc_entries_settle(struct unc_run *run, const struct unc_batch *b)
 {
 	struct unc_setting *s;
@@ -301,7 +302,7 @@ void unc_entries_settle(struct unc_run *run, const struct unc_batch *b)
 			if (!last || s->state == UNC_PLANNED)
 				s->state = UNC_NOT_OURS;
 			else
-				settle(run->platform, s);
+				settle_setting(run->platform, s);
 		}
 }
 
@@ -313,8 +314,8 @@ static struct unc_set *find_set(const struct unc_batch *b, const struct unc_inst
 	return NULL;
 }
 
-/* What could not be restored stays as a killed process leaves it. */
-static void keep_unrestored(const struct unc_batch *b, const struct unc_plan *restored)
+/* The entry of a failed write stays, as after a killed process. */
+static void mark_unrestored(const struct unc_batch *b, const struct unc_plan *restored)
 {
 	for (size_t i = 0; i < restored->n; i++) {
 		struct unc_set *set =
@@ -332,7 +333,7 @@ void unc_entries_end(struct unc_run *run, const struct unc_batch *b,
 	struct unc_setting *s;
 
 	if (restored)
-		keep_unrestored(b, restored);
+		mark_unrestored(b, restored);
 	for (size_t i = 0; i < b->n; i++)
 		for (s = NULL; (s = next_setting(b->set[i], s)) != NULL;) {
 			end_entry(run->platform, s,

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Units: who counts on one, by what its controls hold. */
+/* Units: counters in use, by what the controls hold. */
 #include "units/look.h"
 
 #include "encode/decode.h"
 #include "units/inside.h"
 
-/* Whether a register qualifies what the unit counts, or tells that it is frozen, and can be
- * read. */
+/* Whether a register qualifies what the unit counts, or shows that it is frozen, and can be read. */
 static bool tells_events(const struct unc_table *t, const struct unc_instance *u, uint16_t reg)
 {
 	const struct unc_tbl_type *type = &t->type[u->type];
@@ -23,8 +22,8 @@ static bool tells_events(const struct unc_table *t, const struct unc_instance *u
 	return false;
 }
 
-static bool is_wanted(const struct unc_table *t, const struct unc_instance *u, uint16_t reg,
-		      enum unc_look_at what)
+static bool is_looked_at(const struct unc_table *t, const struct unc_instance *u, uint16_t reg,
+			 enum unc_look_at what)
 {
 	switch (t->reg[reg].role) {
 	case UNC_ROLE_CTL:
@@ -57,7 +56,7 @@ int unc_look_at(const struct unc_table *t, const struct unc_instance *u, enum un
 	for (uint32_t i = 0; i < regs->n && rc == 0; i++) {
 		uint16_t reg = (uint16_t)(regs->first + i);
 
-		if (is_wanted(t, u, reg, what) || is_filter(set, reg))
+		if (is_looked_at(t, u, reg, what) || is_filter(set, reg))
 			rc = unc_plan_add(t, plan, u, reg, UNC_OP_READ, 0, err);
 	}
 	return rc;
@@ -121,17 +120,17 @@ int unc_counter_event(const struct unc_table *t, const struct unc_plan *plan, si
 	return rc < 0 ? rc : unc_spec_format(t, &spec, buf, size);
 }
 
-/* Whether we count with the control, and nobody has taken it from us. */
-static bool is_own(const struct unc_set *own, uint16_t reg)
+/* Whether this set counts with the control, and no program has taken it. */
+static bool is_own_control(const struct unc_set *own, uint16_t reg)
 {
 	const struct unc_setting *s = own && own->held ? unc_held_find(own, reg) : NULL;
 
 	return s && s->state != UNC_NOT_OURS;
 }
 
-/* Whether a control may be of an event that shows what the lead of a lane counts. */
-static bool follows(const struct unc_table *t, unsigned type, uint64_t ctl,
-		    const struct unc_tbl_lane *lane)
+/* Whether a control may be of an event that follows the leading counter of a lane. */
+static bool may_follow(const struct unc_table *t, unsigned type, uint64_t ctl,
+		       const struct unc_tbl_lane *lane)
 {
 	const struct unc_tbl_event *e;
 	struct unc_spec spec;
@@ -142,8 +141,9 @@ static bool follows(const struct unc_table *t, unsigned type, uint64_t ctl,
 	return e->lane && t->lane[e->lane - 1].name == lane->name;
 }
 
-/* Counters that lead what somebody may count. */
-static uint32_t leads_of(const struct unc_table *t, unsigned type, const struct unc_occupancy *o)
+/* Counters that lead lanes of foreign counters. */
+static uint32_t leads_of_foreign(const struct unc_table *t, unsigned type,
+				 const struct unc_occupancy *o)
 {
 	uint32_t leads = 0;
 
@@ -151,7 +151,7 @@ static uint32_t leads_of(const struct unc_table *t, unsigned type, const struct 
 	     o->foreign && (lane = UNC_NEXT(t, lane, t->type[type].lanes, lane));)
 		for (unsigned c = 0; c < 32; c++)
 			if (c != lane->lead && (o->foreign & lane->counters) >> c & 1 &&
-			    follows(t, type, o->ctl[c], lane))
+			    may_follow(t, type, o->ctl[c], lane))
 				leads |= (uint32_t)1 << lane->lead;
 	return leads;
 }
@@ -167,7 +167,7 @@ struct unc_occupancy unc_occupancy(const struct unc_platform *p, const struct un
 		bool in_use = unc_counter_in_use(t, plan, i) != UNC_NONE, foreign;
 		const struct unc_journal_entry *e;
 
-		if (plan->tag[i].instance != u || is_own(own, ctl) ||
+		if (plan->tag[i].instance != u || is_own_control(own, ctl) ||
 		    (!in_use && t->reg[ctl].role != UNC_ROLE_CTL) ||
 		    (!in_use && !unc_entry_any(p, u, ctl)))
 			continue;
@@ -182,7 +182,7 @@ struct unc_occupancy unc_occupancy(const struct unc_platform *p, const struct un
 		o.foreign |= (uint32_t)foreign << t->reg[ctl].number;
 		o.ctl[t->reg[ctl].number] = in_use || !e ? plan->op[i].value : e->value;
 	}
-	o.taken |= leads_of(t, u->type, &o);
+	o.taken |= leads_of_foreign(t, u->type, &o);
 	return o;
 }
 
@@ -199,11 +199,11 @@ uint64_t unc_self_clearing_bits(const struct unc_table *t, const struct unc_tbl_
 	return bits;
 }
 
-/* ---- what another session counts already is counted once: its counter is read, from a base of our
+/* ---- joining: if another session already counts an event, its counter is read, from a base of our
  * own, and nothing is written */
 
-/* The bits of a register, of these, that sessions of this user have made hold this value, and which do
- * so still. */
+/* The bits of a register, among `bits`, that sessions of this user have set to this value, and that
+ * still hold it. */
 static uint64_t held_bits(const struct unc_platform *p, const struct unc_instance *u, uint16_t reg,
 			  uint64_t value, uint64_t bits, const struct unc_plan *found)
 {

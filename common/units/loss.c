@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Units: sets that mean nothing any more, why, and when they are tried again. */
+/* Units: sets that are lost, the reasons, and when they are retried. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "encode/decode.h"
 #include "units/inside.h"
 
-/* ---- words */
+/* ---- names */
 
 struct unc_unit_name unc_unit_name(const struct unc_platform *p, const struct unc_instance *u)
 {
@@ -48,7 +48,7 @@ unsigned unc_code_width(const struct unc_table *t, const struct unc_code *code)
 
 double unc_code_most(const struct unc_code *code, uint64_t ns)
 {
-	/* Not in integers: it may be beyond their range. */
+	/* in double: the result may exceed 64 bits */
 	return (double)ns * (double)(UNC_FASTEST_PER_NS * (code->max_inc ? code->max_inc : 1));
 }
 
@@ -63,11 +63,11 @@ bool unc_set_is_programmed(const struct unc_platform *p, const struct unc_set *s
 	return false;
 }
 
-/* ---- lost */
+/* ---- losses */
 
-/* A second after it was lost, then after twice the time each; where it has counted for longer than that,
- * after a second again. */
-static void wait_longer(struct unc_set *set, uint64_t ns)
+/* The pause is a second after a loss, then twice the pause before; if the set has counted for
+ * longer than that pause, a second again. */
+static void back_off(struct unc_set *set, uint64_t ns)
 {
 	const uint64_t first = 1000000000, most = 64 * first;
 
@@ -104,7 +104,7 @@ void unc_run_keep_no_more(struct unc_run *run, struct unc_stamps *s)
 		*link = s->next;
 }
 
-/* What was counted since the last good comparison belongs to nobody's time. */
+/* Counts since the last good comparison belong to no time: totals and time go back to it. */
 static void go_back(struct unc_run *run, struct unc_set *set)
 {
 	size_t i = unc_set_number(run, set), first = (size_t)(set->counter - run->counter);
@@ -133,7 +133,7 @@ void unc_set_lose(struct unc_run *run, struct unc_set *set, const struct unc_err
 	set->state = UNC_SET_LOST;
 	set->lapse = true;
 	go_back(run, set);
-	wait_longer(set, unc_machine_now(run->platform->machine));
+	back_off(set, unc_machine_now(run->platform->machine));
 	run->flawed = run->regroup = true;
 }
 
@@ -183,7 +183,7 @@ void unc_set_lose_slept(struct unc_run *run, struct unc_set *set)
 	unc_set_lose(run, set, &why);
 }
 
-/* ---- why */
+/* ---- reasons */
 
 void unc_set_reason(const struct unc_run *run, const struct unc_set *set, struct unc_error *err)
 {

@@ -50,7 +50,7 @@ void unc_plan_free(struct unc_plan *plan)
 	*plan = (struct unc_plan){0};
 }
 
-/* ---- what a set does */
+/* ---- the steps of a set */
 
 struct unc_setting *unc_held_find(const struct unc_set *set, uint16_t reg)
 {
@@ -62,7 +62,7 @@ struct unc_setting *unc_held_find(const struct unc_set *set, uint16_t reg)
 	return NULL;
 }
 
-/* Whether a register is written: what somebody else has set as we need it is not ours to write. */
+/* Whether a register is written: a value that another program has set as we need it is not ours to write. */
 static bool is_written(const struct unc_set *set, const struct unc_setting *s, bool restored,
 		       uint64_t restore)
 {
@@ -72,7 +72,7 @@ static bool is_written(const struct unc_set *set, const struct unc_setting *s, b
 	       !(set->shared && !s->joined && s->value == s->found && restore == s->shown);
 }
 
-/* n settings, which are restored in the other order. */
+/* Appends writes of n settings; they are restored in reverse order. */
 static int add_settings(const struct unc_table *t, struct unc_plan *plan, const struct unc_set *set,
 			const struct unc_setting *first, size_t n, bool restored,
 			struct unc_error *err)
@@ -81,14 +81,14 @@ static int add_settings(const struct unc_table *t, struct unc_plan *plan, const 
 
 	for (size_t k = 0; k < n && rc == 0; k++) {
 		const struct unc_setting *s = &first[restored ? n - 1 - k : k];
-		/* Bits found set that are not ours to write stay out: the gate would refuse all. */
+		/* Bits that were found set but that we may not write are dropped: the gate would refuse all. */
 		uint64_t restore = s->restore & t->reg[s->reg].write_mask;
 
 		if (!is_written(set, s, restored, restore))
 			continue;
 		rc = unc_plan_add(t, plan, set->unit, s->reg, UNC_OP_WRITE,
 				  restored ? restore : s->value, err);
-		/* What it holds now: what was found, until we write; then what it has shown. */
+		/* The register holds what was found, until we write it; afterwards what it has shown. */
 		if (rc == 0)
 			plan->op[plan->n - 1].low_only =
 				unc_reg_shows(t, s->reg) &&
@@ -106,7 +106,7 @@ static int add_step(const struct unc_table *t, struct unc_plan *plan, const stru
 	int rc = 0;
 
 	switch (step->kind) {
-	case UNC_STEP_WRITE: /* beside somebody else what is about the unit is not done */
+	case UNC_STEP_WRITE: /* beside others nothing is written that concerns the whole unit */
 		return alone ? unc_plan_add(t, plan, set->unit, step->reg, UNC_OP_WRITE,
 					    step->value, err)
 			     : 0;
@@ -142,14 +142,14 @@ int unc_plan_steps(const struct unc_table *t, const struct unc_set *set, enum un
 							   : &type->steps_unfreeze;
 	int rc = 0;
 
-	/* Where only free-running counters are read nothing is written. */
+	/* If only free-running counters are read, nothing is written. */
 	for (uint32_t k = 0; k < steps->n && unc_held(set)->n_controls && rc == 0; k++)
 		rc = add_step(t, plan, set, &t->step[steps->first + k], err);
 	return rc;
 }
 
-static int look_at(const struct unc_table *t, const struct unc_set *set, uint16_t reg,
-		   struct unc_plan *out, struct unc_error *err)
+static int add_readable(const struct unc_table *t, const struct unc_set *set, uint16_t reg,
+			struct unc_plan *out, struct unc_error *err)
 {
 	return unc_reg_shows(t, reg) ? unc_plan_add(t, out, set->unit, reg, UNC_OP_READ, 0, err)
 				     : 0;
@@ -164,16 +164,16 @@ int unc_plan_look(const struct unc_table *t, const struct unc_set *set, struct u
 	int rc = 0;
 
 	for (size_t k = 0; k < h->n_controls + h->n_filters && rc == 0; k++)
-		rc = look_at(t, set, h->setting[k].reg, out, err);
+		rc = add_readable(t, set, h->setting[k].reg, out, err);
 	if (rc == 0 && h->n_controls)
-		rc = look_at(t, set, type->unit_ctl, out, err);
+		rc = add_readable(t, set, type->unit_ctl, out, err);
 	for (unsigned i = 0; i < others && rc == 0; i++)
 		if (!unc_held_find(set, (uint16_t)(type->first_ctl + i)))
-			rc = look_at(t, set, (uint16_t)(type->first_ctl + i), out, err);
+			rc = add_readable(t, set, (uint16_t)(type->first_ctl + i), out, err);
 	return rc;
 }
 
-/* ---- running it */
+/* ---- running a plan */
 
 int unc_plan_fail(const struct unc_platform *p, const struct unc_plan *plan, const char *what,
 		  struct unc_error *err)
@@ -246,11 +246,9 @@ int unc_plan_restore(struct unc_platform *p, struct unc_plan *plan, struct unc_e
 	return failed ? unc_plan_fail(p, plan, "putting back what was found", err) : 0;
 }
 
-/* ---- what a register shows of what was written */
+/* ---- bits that read back as written */
 
-/* ---- bits */
-
-/* Bits of a control that decide what is counted. Others may be written only, or do something once. */
+/* Bits of a control that decide what is counted. Other bits may be write-only, or act once. */
 static uint64_t deciding_bits(const struct unc_table *t, const struct unc_tbl_type *type,
 			      uint16_t reg)
 {

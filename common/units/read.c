@@ -8,11 +8,11 @@
 /* ---- one counter */
 
 /*
- * More in a ns than it can count. Far from what any but a clock can, since what the documents say of
- * increments is not always the last word (nearer where they say it of this event, as those of CPUs with
- * narrower counters do of all).
+ * Counts in a ns that are more than the counter can count. The factor is large, except for clocks,
+ * because documents are not always right about increments; it is smaller if they state the
+ * increment of this event, or of all events, as for CPUs with narrower counters.
  */
-static double rate_of(const struct unc_table *t, const struct unc_set_counter *c)
+static double impossible_rate(const struct unc_table *t, const struct unc_set_counter *c)
 {
 	const struct unc_code *code = &c->event->code;
 	bool told = code->max_inc > 1 || !(c->mask >> 47);
@@ -20,17 +20,17 @@ static double rate_of(const struct unc_table *t, const struct unc_set_counter *c
 	return unc_code_most(code, 1) * (t->event[code->event].clock ? 4 : told ? 8 : 64);
 }
 
-/* Whether the counter may have wrapped in a time, as fast as it can count. */
+/* Whether the counter may have wrapped in a time, at its fastest. */
 static bool may_wrap(const struct unc_set_counter *c, uint64_t ns)
 {
 	return unc_code_most(&c->event->code, ns) > (double)c->mask;
 }
 
 /*
- * More than an event can make in the time: it was cleared or set by somebody. Never more than a
- * quarter of the range, which looks in time (watch.c) do not let any counter reach.
+ * Whether a program cleared or set the counter: the delta is more than its event can make in the
+ * time. Deltas stay below a quarter of the range, because watch.c looks in time.
  */
-static bool too_much(const struct unc_set_counter *c, uint64_t delta, uint64_t ns)
+static bool exceeds_rate(const struct unc_set_counter *c, uint64_t delta, uint64_t ns)
 {
 	const double look_ns = 1000000;
 
@@ -38,32 +38,32 @@ static bool too_much(const struct unc_set_counter *c, uint64_t delta, uint64_t n
 	       (delta > c->mask / 4 || (double)delta > c->rate * ((double)ns + look_ns));
 }
 
-/* The same, by now: the clock was looked at before the counters were read, and the process may have
- * slept in between. */
-static bool too_much_by_now(const struct unc_run *run, const struct unc_set_counter *c,
-			    uint64_t delta, uint64_t since_ns)
+/* The same by the time of now: the clock was read before the counters, and the process may have slept in between. */
+static bool exceeds_rate_now(const struct unc_run *run, const struct unc_set_counter *c,
+			     uint64_t delta, uint64_t since_ns)
 {
-	return too_much(c, delta, unc_machine_now(run->platform->machine) - since_ns);
+	return exceeds_rate(c, delta, unc_machine_now(run->platform->machine) - since_ns);
 }
 
 /*
- * The first look at a counter that was set: it holds what it was set to and what it has counted
- * since, or somebody else has set it as well. Of one with fewer bits than the table says only the
- * lower ones are there; with less than 40 nothing tells it from one that was cleared.
+ * The first look at a counter that was set: it holds its start value and what it has counted since,
+ * or another program has set it as well. If the counter has fewer bits than the table says, only
+ * the lower ones are there; below 40 bits it cannot be told from one that was cleared.
  */
-static void take_start(struct unc_run *run, struct unc_set *set, struct unc_set_counter *c,
-		       uint64_t programmed_ns)
+static void check_start(struct unc_run *run, struct unc_set *set, struct unc_set_counter *c,
+			uint64_t programmed_ns)
 {
 	uint64_t wide = c->mask, least = unc_ones(40), value = c->last & wide;
 	struct unc_error why;
 
-	c->rate = rate_of(run->platform->table, c);
-	if (!c->start || !too_much_by_now(run, c, (value - c->start) & wide, programmed_ns))
+	c->rate = impossible_rate(run->platform->table, c);
+	if (!c->start || !exceeds_rate_now(run, c, (value - c->start) & wide, programmed_ns))
 		return;
 	while (c->mask > least && value <= c->mask >> 1)
 		c->mask >>= 1;
-	c->rate = rate_of(run->platform->table, c);
-	if (c->mask < wide && !too_much_by_now(run, c, (value - c->start) & c->mask, programmed_ns))
+	c->rate = impossible_rate(run->platform->table, c);
+	if (c->mask < wide &&
+	    !exceeds_rate_now(run, c, (value - c->start) & c->mask, programmed_ns))
 		return;
 	c->mask = wide;
 	unc_fail(&why, UNC_ERR_BUSY,
@@ -82,9 +82,9 @@ static bool is_ones(const struct unc_run *run, const struct unc_set_counter *c, 
 	       !(run->platform->table->reg[c->ctr].flags & UNC_REG_SEXT);
 }
 
-/* What is hardly so: in full. */
-static void take_rarely(struct unc_run *run, struct unc_set *set, struct unc_set_counter *c,
-			uint64_t value, uint64_t delta, uint64_t since)
+/* Handles the rare cases in full. */
+static void add_rare_delta(struct unc_run *run, struct unc_set *set, struct unc_set_counter *c,
+			   uint64_t value, uint64_t delta, uint64_t since)
 {
 	const char *name = c->event->name, *reg = unc_reg_name(run->platform->table, c->ctr);
 	const struct unc_unit_name unit = unc_unit_name(run->platform, set->unit);
@@ -93,11 +93,11 @@ static void take_rarely(struct unc_run *run, struct unc_set *set, struct unc_set
 	if (is_ones(run, c, value))
 		unc_fail(&why, UNC_ERR_IO, "%s: %s of %s reads as all ones: nobody answers", name,
 			 reg, unit.text);
-	else if (may_wrap(c, since) || (may_wrap(c, 4 * since) && too_much(c, delta, since)))
+	else if (may_wrap(c, since) || (may_wrap(c, 4 * since) && exceeds_rate(c, delta, since)))
 		unc_fail(&why, UNC_ERR_RANGE,
 			 "%s: %s of %s was not read for %.0f s and may have wrapped meanwhile",
 			 name, reg, unit.text, (double)since * 1e-9);
-	else if (too_much(c, delta, since) && too_much_by_now(run, c, delta, set->before_ns))
+	else if (exceeds_rate(c, delta, since) && exceeds_rate_now(run, c, delta, set->before_ns))
 		unc_fail(&why, UNC_ERR_BUSY,
 			 "%s: somebody else has written to %s of %s while it was counting", name,
 			 reg, unit.text);
@@ -107,14 +107,14 @@ static void take_rarely(struct unc_run *run, struct unc_set *set, struct unc_set
 		unc_set_lose(run, set, &why);
 }
 
-/* ---- a set */
+/* ---- one set */
 
-static uint64_t middle(struct unc_look look)
+static uint64_t look_middle(struct unc_look look)
 {
 	return look.ns + look.width / 2;
 }
 
-/* Whether all counters could be read; else the set was not, for this once. */
+/* Whether all counters could be read; else the set is unread this time. */
 static bool was_read(struct unc_run *run, struct unc_set *set, const struct unc_reg_op *op)
 {
 	for (size_t i = 0; i < set->n; i++)
@@ -126,7 +126,7 @@ static bool was_read(struct unc_run *run, struct unc_set *set, const struct unc_
 	return true;
 }
 
-/* Where counting begins. Of a pass that begins it is not known better when than when it was programmed. */
+/* Notes where counting begins. For a pass that begins no better time is known than that of its programming. */
 static void take_base(struct unc_run *run, struct unc_set *set, const struct unc_reg_op *op,
 		      struct unc_look now)
 {
@@ -143,18 +143,18 @@ static void take_base(struct unc_run *run, struct unc_set *set, const struct unc
 
 		c->last = op[i].value;
 		if (is_ones(run, c, c->last))
-			take_rarely(run, set, c, c->last, 0, 0);
+			add_rare_delta(run, set, c, c->last, 0, 0);
 		else
-			take_start(run, set, c, set->before_ns);
+			check_start(run, set, c, set->before_ns);
 	}
 	set->good = set->time;
 	for (size_t i = 0; i < set->n; i++)
 		set->counter[i].good = set->counter[i].total;
 }
 
-/* What was read between two stamps. */
-static void take(struct unc_run *run, struct unc_set *set, const struct unc_reg_op *op,
-		 struct unc_look now)
+/* Adds what was read between two stamps. */
+static void take_reads(struct unc_run *run, struct unc_set *set, const struct unc_reg_op *op,
+		       struct unc_look now)
 {
 	uint64_t since = now.ns + now.width - set->to.ns;
 	double ns = (double)(int64_t)since;
@@ -171,7 +171,7 @@ static void take(struct unc_run *run, struct unc_set *set, const struct unc_reg_
 		set->by->timed(set, op);
 		run->flawed |= set->time.idle != 0;
 	} else {
-		set->time.ran += middle(now) - middle(set->to);
+		set->time.ran += look_middle(now) - look_middle(set->to);
 	}
 	set->to = now;
 	for (size_t i = 0; i < set->n; i++) {
@@ -182,18 +182,17 @@ static void take(struct unc_run *run, struct unc_set *set, const struct unc_reg_
 		moved |= delta;
 
 		c->last = value;
-		/* Times and what is counted in them fit into signed integers, from which it is one
-		 * step to a double. */
+		/* Times and deltas fit into signed integers, which take one instruction to become a double. */
 		if (value != UINT64_MAX && delta <= c->mask / 4 && most <= (double)c->mask &&
 		    (double)(int64_t)delta <= most)
 			c->total += delta;
 		else
-			take_rarely(run, set, c, value, delta, since);
+			add_rare_delta(run, set, c, value, delta, since);
 		if (set->state == UNC_SET_LOST)
 			break;
 	}
 	if (moved) {
-		if (set->alone) { /* it has stood for a part of the time */
+		if (set->alone) { /* it did not move for a part of the time */
 			set->stood++;
 			set->doubted_ns = run->read_ns;
 			run->flawed = true;
@@ -204,10 +203,10 @@ static void take(struct unc_run *run, struct unc_set *set, const struct unc_reg_
 	}
 }
 
-/* ---- all of them */
+/* ---- all sets */
 
-/* Whether a set is read between the stamps of the one before: a stamp costs as much as a few fast reads. */
-static bool is_together(const struct unc_run *run, const struct unc_set *set,
+/* Whether a set is read between the stamps of the set before: a stamp costs as much as a few fast reads. */
+static bool joins_group(const struct unc_run *run, const struct unc_set *set,
 			const struct unc_stamp *last)
 {
 	enum { LOADS = 16, READS = 8 };
@@ -220,7 +219,7 @@ static bool is_together(const struct unc_run *run, const struct unc_set *set,
 	       last->n + set->n <= (loads ? LOADS : READS);
 }
 
-/* Sets that count now, by their place. */
+/* Groups the sets that count now, in their order. */
 static void group_sets(struct unc_run *run)
 {
 	struct unc_stamp *last = NULL;
@@ -231,7 +230,7 @@ static void group_sets(struct unc_run *run)
 
 		if (set->state != UNC_SET_COUNTS)
 			continue;
-		if (last && is_together(run, set, last)) {
+		if (last && joins_group(run, set, last)) {
 			last->n += set->n;
 			continue;
 		}
@@ -243,7 +242,7 @@ static void group_sets(struct unc_run *run)
 	run->usual_ns = 0;
 }
 
-/* Reads one set, or a few, after the other, between two stamps each. Whether any failed. */
+/* Reads one set, or a few, between two stamps each. Returns whether any read failed. */
 static bool run_reads(struct unc_run *run)
 {
 	const struct unc_machine *machine = run->platform->machine;
@@ -261,11 +260,11 @@ static bool run_reads(struct unc_run *run)
 	return failed;
 }
 
-/* Whether the last look took more than 1 % of the time since the one before, and so much longer than
- * others that another may be better. */
+/* Whether the last look took more than 1 % of the time since the one before, and so much longer
+ * than others that another look may be better. */
 static bool is_wide(struct unc_run *run)
 {
-	const uint64_t tolerated = 4; /* times what is usual, or what the fastest took */
+	const uint64_t tolerated = 4; /* times the usual, or what the fastest group took */
 	uint64_t fastest = UINT64_MAX, usual = run->usual_ns;
 	uint64_t average = run->n_groups ? run->read_width / run->n_groups : 0;
 
@@ -279,8 +278,8 @@ static bool is_wide(struct unc_run *run)
 	return average > tolerated * (usual ? usual : tolerated * fastest);
 }
 
-/* If nothing could be read: why. */
-static int check_read(const struct unc_run *run, struct unc_error *err)
+/* Fails if nothing could be read. */
+static int fail_if_unread(const struct unc_run *run, struct unc_error *err)
 {
 	const struct unc_set *first = NULL;
 
@@ -293,8 +292,8 @@ static int check_read(const struct unc_run *run, struct unc_error *err)
 	return first ? first->by->fail_read(run, first, unc_set_ops(run, first), err) : 0;
 }
 
-/* Sets are read together while that is fast (where no time passes nobody knows); what took long is read again, each
- * between stamps of its own. */
+/* Reads sets together while that is fast (unknown if no time passes). After a slow look all
+ * are read again, each between stamps of its own. */
 static bool read_all(struct unc_run *run)
 {
 	const uint64_t fast = 1000; /* ns, for a counter */
@@ -328,12 +327,12 @@ int unc_run_look(struct unc_run *run, struct unc_error *err)
 		size_t end = g->first + g->n;
 
 		for (size_t k = g->first; k < end; k += run->set[run->of[k]].n)
-			take(run, &run->set[run->of[k]], &run->op[k], now);
+			take_reads(run, &run->set[run->of[k]], &run->op[k], now);
 	}
 	if (!run->rebase)
 		run->passed[run->pass] += run->read_ns - run->before_ns;
 	run->rebase = false;
-	return failed ? check_read(run, err) : 0;
+	return failed ? fail_if_unread(run, err) : 0;
 }
 
 void unc_set_base(struct unc_run *run, struct unc_set *set)
@@ -344,5 +343,5 @@ void unc_set_base(struct unc_run *run, struct unc_set *set)
 
 	unc_access_run(run->platform->access, op, set->n);
 	now.width = unc_machine_now(machine) - now.ns;
-	take(run, set, op, now);
+	take_reads(run, set, op, now);
 }

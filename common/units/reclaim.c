@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Units: what ended processes have left. An entry by which nobody counts tells what was found in a
- * register: that is restored, where the register holds still what they have programmed, and no other
- * user's entry names it. Entries of other users are theirs to restore.
+ * Units: what ended processes have left. An entry without a running session holds what was found in
+ * a register. It is restored if the register still holds what the session programmed, and no entry
+ * of another user names it. Entries of other users are restored by their users.
  */
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static bool is_orphan(const struct unc_platform *p, uint16_t number)
 	return unc_journal_at(j, number)->space && !unc_journal_held(j, number);
 }
 
-/* The first, or the next, entry of a register that is left; UNC_JOURNAL_NONE. */
+/* The first, or next, entry of a register without a running session; UNC_JOURNAL_NONE. */
 static uint16_t next_orphan(const struct unc_platform *p, const struct unc_instance *u,
 			    uint16_t reg, uint16_t last)
 {
@@ -38,7 +38,7 @@ static uint16_t next_orphan(const struct unc_platform *p, const struct unc_insta
 	return last;
 }
 
-static bool is_wanted(const struct unc_run *run, const struct unc_instance *u)
+static bool is_wanted_unit(const struct unc_run *run, const struct unc_instance *u)
 {
 	for (size_t i = 0; run && i < run->n_sets; i++)
 		if (run->set[i].unit == u)
@@ -46,8 +46,8 @@ static bool is_wanted(const struct unc_run *run, const struct unc_instance *u)
 	return false;
 }
 
-/* Whether something is left; where many have entries, in the way of what is wanted, or among some of the
- * rest, others each time. */
+/* Whether a session has left anything. Among many entries: whether it is in the way of this run, or
+ * in a sample that changes each time. */
 static bool any_orphan(const struct unc_platform *p, const struct unc_run *run, bool all)
 {
 	enum { MANY = 64, SOME = 16 };
@@ -61,7 +61,7 @@ static bool any_orphan(const struct unc_platform *p, const struct unc_run *run, 
 	     some < n && u < p->instances.unit + p->instances.n; u++) {
 		const struct unc_range *regs = &p->table->type[u->type].regs;
 
-		for (uint32_t k = 0; k < regs->n && is_wanted(run, u); k++)
+		for (uint32_t k = 0; k < regs->n && is_wanted_unit(run, u); k++)
 			if (next_orphan(p, u, (uint16_t)(regs->first + k), UNC_JOURNAL_NONE) !=
 			    UNC_JOURNAL_NONE)
 				return true;
@@ -69,7 +69,8 @@ static bool any_orphan(const struct unc_platform *p, const struct unc_run *run, 
 	return false;
 }
 
-static void tell(const struct unc_platform *p, const struct unc_plan_tag *tag, struct tale *tale)
+static void note_restored(const struct unc_platform *p, const struct unc_plan_tag *tag,
+			  struct tale *tale)
 {
 	uint16_t number = next_orphan(p, tag->instance, tag->reg, UNC_JOURNAL_NONE);
 
@@ -80,8 +81,8 @@ static void tell(const struct unc_platform *p, const struct unc_plan_tag *tag, s
 	tale->pid = unc_journal_at(p->journal, number)->pid;
 }
 
-/* What is restored in a register; false: it is somebody else's by now. Where it cannot be read it is
- * taken for what was written last. */
+/* The value to restore in a register; false: another program has it by now. A register that cannot
+ * be read is taken to hold what was written last. */
 static bool find_restored(const struct unc_platform *p, const struct unc_instance *u, uint16_t reg,
 			  const uint64_t *now, uint64_t *value)
 {
@@ -96,7 +97,7 @@ static bool find_restored(const struct unc_platform *p, const struct unc_instanc
 	while ((i = unc_journal_find(j, &key, i)) != UNC_JOURNAL_NONE) {
 		const struct unc_journal_entry *e = unc_journal_at(j, i);
 
-		if (unc_journal_held(j, i)) { /* bits that others look at */
+		if (unc_journal_held(j, i)) { /* bits that running sessions need */
 			needed |= e->mask;
 			continue;
 		}
@@ -117,7 +118,7 @@ static bool is_setting(const struct unc_table *t, uint16_t reg)
 	       t->reg[reg].role == UNC_ROLE_OTHER;
 }
 
-/* Reads the controls and filters of a unit that are left; then writes those that are restored. */
+/* Without reads: reads the controls and filters that were left; with them: writes what is restored. */
 static int plan_registers(const struct unc_platform *p, const struct unc_instance *u,
 			  const struct unc_plan *reads, struct unc_plan *out, struct unc_error *err)
 {
@@ -155,13 +156,13 @@ static int restore_registers(struct unc_platform *p, const struct unc_instance *
 	if (rc == 0 && writes.n)
 		rc = unc_plan_restore(p, &writes, err);
 	for (size_t i = 0; rc == 0 && i < writes.n; i++)
-		tell(p, &writes.tag[i], tale);
+		note_restored(p, &writes.tag[i], tale);
 	unc_plan_free(&reads);
 	unc_plan_free(&writes);
 	return rc;
 }
 
-/* Counters of all units come first, then what may hold them. */
+/* Counters of all units are restored first, then what may freeze them. */
 static int reclaim_unit(struct unc_platform *p, const struct unc_instance *u, bool counters,
 			struct tale *tale, struct unc_error *err)
 {
@@ -187,7 +188,7 @@ static int reclaim_unit(struct unc_platform *p, const struct unc_instance *u, bo
 	return rc;
 }
 
-static void tell_all(const struct unc_platform *p, const struct tale *tale)
+static void log_restored(const struct unc_platform *p, const struct tale *tale)
 {
 	char more[40] = "was";
 
@@ -219,9 +220,9 @@ int unc_node_reclaim(struct unc_platform *p, const struct unc_run *run, bool all
 
 			if (rc == UNC_ERR_MEMORY)
 				return unc_no_memory(err);
-			if (rc < 0) /* its entry stays for the next */
+			if (rc < 0) /* its entry stays for the next start */
 				unc_platform_log(p, UNC_LOG_WARNING, "%s", why.text);
 		}
-	tell_all(p, &tale);
+	log_restored(p, &tale);
 	return 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Units: sets that are counted by their registers. Nothing is written before it is in the journal;
- * what was written is read back, and what was found is restored, by the step lists of the tables.
- * Others program counters and clear them without asking, and the values look like any others: so the
- * controls are compared with what was read back from then on.
+ * Units: sets that are counted by registers. Nothing is written before it has an entry in the
+ * journal; each write is read back, and what was found is restored, by the step lists of the
+ * tables. Other programs set and clear counters without asking, and the values look like any
+ * others: so the controls are compared, from then on, with what was read back.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,8 +14,8 @@
 #include "units/inside.h"
 #include "units/look.h"
 
-/* Each unit of a plan has its set in the batch that the plan is for. */
-static struct unc_set *set_of(const struct unc_batch *b, const struct unc_instance *unit)
+/* Each unit of a plan has its set in the batch of the plan. */
+static struct unc_set *set_of_unit(const struct unc_batch *b, const struct unc_instance *unit)
 {
 	size_t i = 0;
 
@@ -31,22 +31,22 @@ static bool is_left(const struct unc_set *set)
 
 /* ---- starting */
 
-/* Operations of sets that are left out go. */
-static void keep_others(const struct unc_batch *b, struct unc_plan *plan)
+/* Drops the operations of sets that are left out. */
+static void drop_left(const struct unc_batch *b, struct unc_plan *plan)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < plan->n; i++)
-		if (!is_left(set_of(b, plan->tag[i].instance))) {
+		if (!is_left(set_of_unit(b, plan->tag[i].instance))) {
 			plan->op[n] = plan->op[i];
 			plan->tag[n++] = plan->tag[i];
 		}
 	plan->n = n;
 }
 
-/* Sets of which that cannot be done are left out. */
-static int prepare(struct unc_run *run, const struct unc_batch *b, struct unc_plan *plan,
-		   struct unc_error *err)
+/* Leaves out sets whose operations cannot be prepared. */
+static int prepare_plan(struct unc_run *run, const struct unc_batch *b, struct unc_plan *plan,
+			struct unc_error *err)
 {
 	struct unc_access *access = run->platform->access;
 	struct unc_error why;
@@ -55,12 +55,12 @@ static int prepare(struct unc_run *run, const struct unc_batch *b, struct unc_pl
 	if (!plan->n || unc_access_prepare(access, plan->op, plan->n, &why) == 0)
 		return 0;
 	for (size_t i = 0; i < plan->n && rc == 0; i++) {
-		struct unc_set *set = set_of(b, plan->tag[i].instance);
+		struct unc_set *set = set_of_unit(b, plan->tag[i].instance);
 
 		if (!is_left(set) && unc_access_prepare(access, &plan->op[i], 1, &why) < 0)
 			rc = unc_set_leave(run, set, &why, err);
 	}
-	keep_others(b, plan);
+	drop_left(b, plan);
 	return rc;
 }
 
@@ -72,7 +72,7 @@ static int leave_failed(struct unc_run *run, const struct unc_batch *b, struct u
 
 	for (size_t i = 0; i < plan->n && rc == 0; i++) {
 		const struct unc_plan one = {.op = plan->op + i, .tag = plan->tag + i, .n = 1};
-		struct unc_set *set = set_of(b, plan->tag[i].instance);
+		struct unc_set *set = set_of_unit(b, plan->tag[i].instance);
 
 		if (!plan->op[i].error || is_left(set))
 			continue;
@@ -82,7 +82,7 @@ static int leave_failed(struct unc_run *run, const struct unc_batch *b, struct u
 	return rc;
 }
 
-/* Gets ready to compare what the sets hold. */
+/* Prepares the reads that compare the registers of the sets. */
 static int prepare_checks(struct unc_run *run, const struct unc_batch *b, struct unc_error *err)
 {
 	int rc = 0;
@@ -94,13 +94,13 @@ static int prepare_checks(struct unc_run *run, const struct unc_batch *b, struct
 		check->n = 0;
 		rc = unc_plan_look(run->platform->table, b->set[i], check, err);
 		if (rc == 0)
-			rc = prepare(run, &one, check, err);
+			rc = prepare_plan(run, &one, check, err);
 	}
 	return rc;
 }
 
-/* What tells of a set, read now. */
-static struct unc_plan *look_at(const struct unc_run *run, const struct unc_set *set)
+/* Reads now what a set is compared by. */
+static struct unc_plan *read_check(const struct unc_run *run, const struct unc_set *set)
 {
 	struct unc_plan *check = &unc_held(set)->check;
 
@@ -109,18 +109,18 @@ static struct unc_plan *look_at(const struct unc_run *run, const struct unc_set 
 	return check;
 }
 
-/* Bits of a setting that show what was written to them. */
-static uint64_t telling_bits(const struct unc_run *run, const struct unc_set *set,
-			     const struct unc_setting *s)
+/* Bits of a setting that read back as they were written. */
+static uint64_t readback_bits(const struct unc_run *run, const struct unc_set *set,
+			      const struct unc_setting *s)
 {
 	return s->mask & unc_readback_mask(run->platform->table, set->unit, s->reg, s->value);
 }
 
-/* Right before the writes: on a unit on which somebody has programmed a control since it was looked at
- * nothing is written; another counter is taken. */
+/* Right before the writes: if a program has changed a control of the unit since the look, nothing
+ * is written there; the set gets another counter. */
 static int check_found(struct unc_run *run, struct unc_set *set, struct unc_error *err)
 {
-	const struct unc_plan *now = look_at(run, set);
+	const struct unc_plan *now = read_check(run, set);
 	struct unc_error why;
 	int rc = 0;
 
@@ -128,7 +128,7 @@ static int check_found(struct unc_run *run, struct unc_set *set, struct unc_erro
 		struct unc_setting *s = unc_held_find(set, now->tag[k].reg);
 
 		if (!s || s->state != UNC_NOTED || now->op[k].error ||
-		    !((now->op[k].value ^ s->found) & telling_bits(run, set, s)))
+		    !((now->op[k].value ^ s->found) & readback_bits(run, set, s)))
 			continue;
 		s->state = UNC_NOT_OURS;
 		unc_fail(&why, UNC_ERR_BUSY,
@@ -143,7 +143,7 @@ static int check_found(struct unc_run *run, struct unc_set *set, struct unc_erro
 	return rc;
 }
 
-/* What a setting shows right after it was written. */
+/* Notes what a setting shows right after its write. */
 static int take_shown(struct unc_run *run, struct unc_set *set, struct unc_setting *s, uint64_t now,
 		      struct unc_error *err)
 {
@@ -153,7 +153,7 @@ static int take_shown(struct unc_run *run, struct unc_set *set, struct unc_setti
 
 	s->shown = now;
 	s->state = UNC_SHOWN;
-	if (!((now ^ s->value) & telling_bits(run, set, s)))
+	if (!((now ^ s->value) & readback_bits(run, set, s)))
 		return 0;
 	s->state = UNC_NOT_OURS;
 	if (t->reg[s->reg].role != UNC_ROLE_OTHER)
@@ -166,11 +166,11 @@ static int take_shown(struct unc_run *run, struct unc_set *set, struct unc_setti
 	return unc_set_leave(run, set, &why, err);
 }
 
-/* Right after the writes: a unit of which a control does not hold what was written is left out. */
+/* Right after the writes: leaves out a unit whose control does not hold what was written. */
 static int read_back(struct unc_run *run, struct unc_set *set, struct unc_error *err)
 {
 	const struct unc_batch one = {&set, 1};
-	struct unc_plan *back = look_at(run, set);
+	struct unc_plan *back = read_check(run, set);
 	int rc = leave_failed(run, &one, back, "reading the controls back", err);
 
 	for (size_t k = 0; k < back->n && rc == 0 && !is_left(set); k++) {
@@ -192,8 +192,8 @@ static int plan_batch(struct unc_run *run, const struct unc_batch *b, enum unc_o
 	return rc;
 }
 
-/* Sets that are left out end, unit by unit, as all do at a stop: but nothing is read. The others come
- * first then, and are n. */
+/* Ends the sets that are left out, one by one as at a stop, but without a read. The others come
+ * first afterwards; *n is their number. */
 static int end_left(struct unc_run *run, const struct unc_batch *b, size_t *n,
 		    struct unc_error *err)
 {
@@ -215,20 +215,20 @@ static int end_left(struct unc_run *run, const struct unc_batch *b, size_t *n,
 	return rc;
 }
 
-/* What could not be written holds what was found, but where it may be half written. */
+/* A failed write leaves what was found in the register, unless it may be half written. */
 static void note_unwritten(const struct unc_batch *b, const struct unc_plan *plan)
 {
 	for (size_t i = 0; i < plan->n; i++) {
 		const struct unc_reg *reg = &plan->op[i].reg;
 		struct unc_setting *s =
-			unc_held_find(set_of(b, plan->tag[i].instance), plan->tag[i].reg);
+			unc_held_find(set_of_unit(b, plan->tag[i].instance), plan->tag[i].reg);
 
 		if (plan->op[i].error && s && !(reg->space == UNC_SPACE_PCI && reg->width == 64))
 			s->state = UNC_PLANNED;
 	}
 }
 
-/* Once all is prepared and noted it is written. */
+/* Writes once everything is prepared and has an entry. */
 static int write_settings(struct unc_run *run, struct unc_batch *b, struct unc_plan *plan,
 			  struct unc_error *err)
 {
@@ -239,7 +239,7 @@ static int write_settings(struct unc_run *run, struct unc_batch *b, struct unc_p
 		rc = check_found(run, b->set[i], err);
 	if (rc < 0)
 		return rc;
-	keep_others(b, plan);
+	drop_left(b, plan);
 	ns = unc_machine_now(run->platform->machine);
 	for (size_t i = 0; i < b->n; i++)
 		b->set[i]->before_ns = b->set[i]->to.ns = ns;
@@ -262,7 +262,7 @@ static int registers_start(struct unc_run *run, const struct unc_batch *all, str
 	if (rc == 0)
 		rc = plan_batch(run, &b, UNC_START, &plan, err);
 	if (rc == 0)
-		rc = prepare(run, &b, &plan, err);
+		rc = prepare_plan(run, &b, &plan, err);
 	if (rc == 0)
 		rc = end_left(run, &b, &b.n, err);
 	if (rc == 0 && b.n)
@@ -320,8 +320,9 @@ static void lose_changed(struct unc_run *run, struct unc_set *set, uint16_t reg,
 	unc_set_lose(run, set, &why);
 }
 
-/* The event that needs a control or filter to hold what was programmed. */
-static const char *user_of(const struct unc_run *run, const struct unc_set *set, uint16_t reg)
+/* The name of the event that needs this control or filter. */
+static const char *event_that_needs(const struct unc_run *run, const struct unc_set *set,
+				    uint16_t reg)
 {
 	for (size_t i = 0; i < set->n; i++) {
 		const struct unc_set_counter *c = &set->counter[i];
@@ -333,7 +334,7 @@ static const char *user_of(const struct unc_run *run, const struct unc_set *set,
 	return set->counter[0].event->name;
 }
 
-/* Bits of a filter that we do not look at are for others to set: they are not restored as found. */
+/* Bits of a filter that are not ours may be set by other programs: they are not restored as found. */
 static void keep_other_bits(const struct unc_run *run, struct unc_setting *s, uint64_t now)
 {
 	uint64_t others =
@@ -343,14 +344,14 @@ static void keep_other_bits(const struct unc_run *run, struct unc_setting *s, ui
 	s->shown ^= others;
 }
 
-/* A control or filter: where it holds something else it is no longer ours to restore. */
+/* A control or filter that holds another value is no longer ours to restore. */
 static void compare_setting(struct unc_run *run, struct unc_set *set, struct unc_setting *s,
 			    uint64_t now)
 {
-	/* Where a start has failed nobody has looked what it shows. */
+	/* After a failed start nobody has read what it shows. */
 	bool shown = s->state == UNC_SHOWN;
 	uint64_t mask = shown ? s->mask & run->platform->table->reg[s->reg].write_mask
-			      : telling_bits(run, set, s);
+			      : readback_bits(run, set, s);
 
 	if (s->state == UNC_NOT_OURS)
 		return;
@@ -360,10 +361,10 @@ static void compare_setting(struct unc_run *run, struct unc_set *set, struct unc
 		return;
 	}
 	s->state = UNC_NOT_OURS;
-	lose_changed(run, set, s->reg, now, user_of(run, set, s->reg));
+	lose_changed(run, set, s->reg, now, event_that_needs(run, set, s->reg));
 }
 
-/* Who has come since may count what excludes what we count: then neither can be relied on. */
+/* A newcomer may count a kind that excludes ours: then neither count is reliable. */
 static void compare_kind(struct unc_run *run, struct unc_set *set, uint16_t reg, uint64_t now)
 {
 	const struct unc_platform *p = run->platform;
@@ -386,7 +387,7 @@ static void registers_compare(struct unc_run *run, struct unc_set *set)
 {
 	const struct unc_table *t = run->platform->table;
 	const struct unc_tbl_type *type = &t->type[set->unit->type];
-	const struct unc_plan *look = look_at(run, set);
+	const struct unc_plan *look = read_check(run, set);
 
 	for (size_t k = 0; k < look->n; k++) {
 		uint16_t reg = look->tag[k].reg;
@@ -395,7 +396,7 @@ static void registers_compare(struct unc_run *run, struct unc_set *set)
 
 		if (!s && reg == type->unit_ctl && !type->steps_freeze.n)
 			continue;
-		if (op->error) { /* it does not tell whether the counters are ours: it is due again */
+		if (op->error) { /* ownership is not known: compare again soon */
 			run->compared_ns = 0;
 			unc_set_unread(run, set, reg, op);
 		} else if (s) {
@@ -403,7 +404,7 @@ static void registers_compare(struct unc_run *run, struct unc_set *set)
 		} else if (reg != type->unit_ctl) {
 			compare_kind(run, set, reg, op->value);
 		} else if (unc_unit_frozen(t, set->unit, &op->value) > 0) {
-			/* Where unit control can be read it tells whether the unit is frozen. */
+			/* Unit control, if it can be read, shows whether the unit is frozen. */
 			unc_held(set)->taken = true;
 			lose_changed(run, set, reg, op->value, set->counter[0].event->name);
 		}
@@ -420,7 +421,7 @@ static int registers_ready(struct unc_run *run, const struct unc_batch *b, struc
 	return rc == UNC_ERR_MEMORY ? rc : 0;
 }
 
-/* Somebody may have come to a unit that was ours alone: then what is theirs too is not restored. */
+/* Looks for others on a unit that was ours alone: settings that they also need are not restored. */
 static void registers_neighbours(struct unc_run *run, struct unc_set *set)
 {
 	const struct unc_table *t = run->platform->table;
@@ -436,7 +437,7 @@ static void registers_neighbours(struct unc_run *run, struct unc_set *set)
 	unc_plan_free(&found);
 }
 
-/* Where the kernel's driver may count, with what is ours, nothing is restored. */
+/* If the kernel's driver may count with our registers, nothing is restored. */
 static void leave_to_driver(struct unc_run *run, const struct unc_batch *b)
 {
 	bool counts = false;
@@ -453,8 +454,8 @@ static void leave_to_driver(struct unc_run *run, const struct unc_batch *b)
 	}
 }
 
-/* What is restored: not what somebody else needs, or has changed. Then it is, and released. Sets of which
- * nothing was noted come last, and nothing is done for them. */
+/* Restores the registers, except those that others need or have changed, and releases the entries.
+ * Sets without entries come last, and nothing is done for them. */
 static int registers_stop(struct unc_run *run, const struct unc_batch *all, struct unc_error *err)
 {
 	const struct unc_table *t = run->platform->table;
@@ -472,7 +473,7 @@ static int registers_stop(struct unc_run *run, const struct unc_batch *all, stru
 	if (!b->n)
 		return 0;
 	for (size_t i = 0; i < b->n; i++)
-		if (is_left(b->set[i])) /* others were compared just now */
+		if (is_left(b->set[i])) /* the others were compared just now */
 			registers_compare(run, b->set[i]);
 	unc_entries_settle(run, b);
 	for (size_t i = 0; i < b->n; i++)
@@ -504,10 +505,10 @@ static void registers_forget(struct unc_set *set)
 	set->held = NULL;
 }
 
-/* ---- what it tells */
+/* ---- reporting */
 
-static int tell(const struct unc_platform *p, const struct unc_plan *plan, unc_operation_fn fn,
-		void *user)
+static int tell_plan(const struct unc_platform *p, const struct unc_plan *plan, unc_operation_fn fn,
+		     void *user)
 {
 	int stop = 0;
 
@@ -547,17 +548,18 @@ static int registers_show(struct unc_run *run, const struct unc_batch *b, enum u
 				rc = unc_plan_add(run->platform->table, &plan, b->set[i]->unit,
 						  b->set[i]->counter[k].ctr, UNC_OP_READ, 0, err);
 	if (rc == 0)
-		rc = tell(run->platform, &plan, fn, user);
+		rc = tell_plan(run->platform, &plan, fn, user);
 	unc_plan_free(&plan);
 	return rc;
 }
 
-static const char *subject(const struct unc_run *run, const struct unc_set *set)
+static const char *registers_subject(const struct unc_run *run, const struct unc_set *set)
 {
 	return unc_reg_name(run->platform->table, set->counter[0].ctr);
 }
 
-static int fail_unread(const struct unc_run *run, const struct unc_set *set, struct unc_error *err)
+static int registers_fail_unread(const struct unc_run *run, const struct unc_set *set,
+				 struct unc_error *err)
 {
 	return unc_fail(err, UNC_ERR_IO, "%s of %s at %s could not be read: %s",
 			unc_reg_name(run->platform->table, set->unread_reg),
@@ -567,11 +569,11 @@ static int fail_unread(const struct unc_run *run, const struct unc_set *set, str
 						: strerror(set->unread));
 }
 
-static int fail_read(const struct unc_run *run, const struct unc_set *set,
-		     const struct unc_reg_op *op, struct unc_error *err)
+static int registers_fail_read(const struct unc_run *run, const struct unc_set *set,
+			       const struct unc_reg_op *op, struct unc_error *err)
 {
 	return unc_fail(err, UNC_ERR_IO, "no counter could be read: %s of %s: %s",
-			subject(run, set), unc_unit_name(run->platform, set->unit).text,
+			registers_subject(run, set), unc_unit_name(run->platform, set->unit).text,
 			op->errno_value ? strerror(op->errno_value) : unc_error_name(op->error));
 }
 
@@ -586,7 +588,7 @@ const struct unc_provider unc_registers = {
 	.abandon = registers_abandon,
 	.forget = registers_forget,
 	.show = registers_show,
-	.subject = subject,
-	.fail_unread = fail_unread,
-	.fail_read = fail_read,
+	.subject = registers_subject,
+	.fail_unread = registers_fail_unread,
+	.fail_read = registers_fail_read,
 };

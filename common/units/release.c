@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counters that nobody needs any more are freed: orphaned ones, and, where that is asked for,
- * foreign ones. What is freed was shown before, and holds still what was shown.
+ * Counters that nobody needs any more are freed: orphaned ones, and foreign ones on request. A
+ * counter is freed only if it was shown before and still holds what was shown.
  */
 #include <inttypes.h>
 
@@ -12,13 +12,13 @@ struct release {
 	struct unc_platform *platform;
 	bool force;
 	struct unc_counters shown, now;
-	struct unc_error failed; /* the first that could not be freed */
+	struct unc_error failed; /* why the first one could not be freed */
 };
 
-/* ---- what stays */
+/* ---- counters that are kept */
 
-/* Why a counter is not to be freed; 0: it is. */
-static int keep(const struct release *r, const struct unc_found *f, struct unc_error *why)
+/* Why a counter is not freed; 0: it is freed. */
+static int check_kept(const struct release *r, const struct unc_found *f, struct unc_error *why)
 {
 	switch (f->owner) {
 	case UNC_OWNER_LIBUNCORE:
@@ -44,10 +44,10 @@ static int keep(const struct release *r, const struct unc_found *f, struct unc_e
 	}
 }
 
-/* ---- foreign ones */
+/* ---- foreign counters */
 
 /* Writes 0 to a control. */
-static int clear(struct release *r, const struct unc_found *f, struct unc_error *err)
+static int clear_control(struct release *r, const struct unc_found *f, struct unc_error *err)
 {
 	struct unc_plan plan = {0};
 	int rc = unc_plan_add(r->platform->table, &plan, f->instance, f->ctl, UNC_OP_WRITE, 0, err);
@@ -61,13 +61,13 @@ static void note_failure(struct release *r, const struct unc_error *why)
 		r->failed = *why;
 }
 
-/* Foreign ones, and what other users have left: what was found there is theirs to restore. */
+/* Whether a counter is cleared: it is foreign, or another user left it, who alone can restore it. */
 static bool is_cleared(const struct unc_found *f)
 {
 	return f->owner == UNC_OWNER_FOREIGN || (f->owner == UNC_OWNER_ORPHANED && !f->believed);
 }
 
-/* Those that hold still what was shown, and are foreign still. */
+/* Clears counters that still hold what was shown, and are still foreign. */
 static void clear_foreign(struct release *r)
 {
 	const struct unc_instance *last = NULL;
@@ -77,12 +77,12 @@ static void clear_foreign(struct release *r)
 		struct unc_found *f = &r->shown.row[i];
 		const struct unc_found *now = unc_counters_find(&r->now, f->instance, f->ctl);
 
-		if (!is_cleared(f) || !now || keep(r, now, &f->why) < 0)
+		if (!is_cleared(f) || !now || check_kept(r, now, &f->why) < 0)
 			continue;
 		if (now->control != f->control || now->owner != f->owner)
 			unc_fail(&f->why, UNC_ERR_BUSY,
 				 "it was programmed anew after it was shown");
-		else if (clear(r, f, &f->why) < 0)
+		else if (clear_control(r, f, &f->why) < 0)
 			note_failure(r, &f->why);
 	}
 	for (size_t i = 0; i < r->shown.n; i++) {
@@ -96,14 +96,14 @@ static void clear_foreign(struct release *r)
 	}
 }
 
-/* ---- all */
+/* ---- all counters */
 
-/* What came of one, now that all is done. */
-static void judge(struct release *r, struct unc_found *f)
+/* Notes the outcome for one counter, once all is done. */
+static void note_outcome(struct release *r, struct unc_found *f)
 {
 	const struct unc_found *now = unc_counters_find(&r->now, f->instance, f->ctl);
 
-	if (!now || f->why.code || keep(r, f, &f->why) < 0 || now->control != f->control ||
+	if (!now || f->why.code || check_kept(r, f, &f->why) < 0 || now->control != f->control ||
 	    now->owner != f->owner)
 		return;
 	unc_fail(&f->why, UNC_ERR_IO,
@@ -113,14 +113,14 @@ static void judge(struct release *r, struct unc_found *f)
 	note_failure(r, &f->why);
 }
 
-static int look_again(struct release *r, struct unc_error *err)
+static int look_at_counters(struct release *r, struct unc_error *err)
 {
 	unc_counters_free(&r->now);
 	return unc_counters_look(r->platform, &r->now, err);
 }
 
-/* Who cannot know the sessions of others takes them for foreign. */
-static int lock(struct release *r, struct unc_error *err)
+/* Refuses a forced release if sessions of other programs are unknown, because they would look foreign. */
+static int lock_node(struct release *r, struct unc_error *err)
 {
 	const char *reason;
 	int rc = unc_node_lock(r->platform, UNC_START_PATIENCE, err);
@@ -135,19 +135,19 @@ static int lock(struct release *r, struct unc_error *err)
 		reason);
 }
 
-/* Under the lock. */
-static int free_all(struct release *r, struct unc_error *err)
+/* The caller holds the lock. */
+static int free_counters(struct release *r, struct unc_error *err)
 {
 	int rc = unc_node_reclaim(r->platform, NULL, true, err);
 
 	if (rc == 0)
-		rc = look_again(r, err);
+		rc = look_at_counters(r, err);
 	if (rc == 0 && r->force) {
 		clear_foreign(r);
-		rc = look_again(r, err);
+		rc = look_at_counters(r, err);
 	}
 	for (size_t i = 0; rc == 0 && i < r->shown.n; i++)
-		judge(r, &r->shown.row[i]);
+		note_outcome(r, &r->shown.row[i]);
 	if (rc == 0 && r->now.failed.code)
 		note_failure(r, &r->now.failed);
 	return rc;
@@ -160,7 +160,7 @@ static int release(struct release *r, unc_counter_fn fn, void *user, struct unc_
 
 	if (!p->access)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "the platform is for listing only");
-	if ((rc = lock(r, err)) < 0)
+	if ((rc = lock_node(r, err)) < 0)
 		return rc;
 	rc = unc_counters_look(p, &r->shown, err);
 	unc_node_unlock(p);
@@ -168,9 +168,9 @@ static int release(struct release *r, unc_counter_fn fn, void *user, struct unc_
 		return rc;
 	unc_counters_warn(p, &r->shown);
 	rc = unc_counters_tell(p, &r->shown, UNC_RELEASE_FOUND, fn, user);
-	if (rc != 0 || (rc = lock(r, err)) < 0)
+	if (rc != 0 || (rc = lock_node(r, err)) < 0)
 		return rc;
-	rc = free_all(r, err);
+	rc = free_counters(r, err);
 	unc_node_unlock(p);
 	if (rc == 0)
 		rc = unc_counters_tell(p, &r->shown, UNC_RELEASE_DONE, fn, user);
@@ -186,8 +186,8 @@ int unc_counters_release(struct unc_platform *p, unsigned flags, unc_counter_fn 
 	int rc;
 
 	if (!unc_platform_here(p))
-		return UNC_ERR_STATE; /* its lock may be held by a thread that is not here */
-	unc_platform_fail(p, UNC_OK, "%s", ""); /* what the call before has left */
+		return UNC_ERR_STATE;           /* a thread that is not here may hold its lock */
+	unc_platform_fail(p, UNC_OK, "%s", ""); /* clears the error of the call before */
 	if (flags & ~(unsigned)UNC_RELEASE_FORCE)
 		rc = unc_fail(&err, UNC_ERR_INVALID, "unknown flags 0x%x for a release",
 			      flags & ~(unsigned)UNC_RELEASE_FORCE);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Units: a run, and the order of its start, its stop, and a change of the pass. Each step is done for
- * all sets at once, whoever counts them: one lock of the node is held from the first look at a unit to
- * the first look at its counters. Locks, in this order: platform->runs.lock, the node's, the run's,
- * platform->watch.lock.
+ * Units: a run, and the order of its start, its stop, and a change of the pass. Each step is done for all sets at
+ * once, of all providers: the lock of the node is held from the first look at a unit to the first look at its
+ * counters. Locks, in this order: platform->runs.lock, the node's, the run's, platform->watch.lock.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 #include "units/inside.h"
 #include "units/look.h"
 
-/* ---- what is wanted becomes sets */
+/* ---- wants become sets */
 
 struct place {
 	uint32_t pass, instance, want;
@@ -23,7 +22,7 @@ static int compare_places(const void *pa, const void *pb)
 {
 	const struct place *a = pa, *b = pb;
 
-	if (a->pass != b->pass) /* what counts always comes first */
+	if (a->pass != b->pass) /* sets that always count come first */
 		return a->pass == UNC_EVERY_PASS   ? -1
 		       : b->pass == UNC_EVERY_PASS ? 1
 		       : a->pass < b->pass         ? -1
@@ -33,7 +32,7 @@ static int compare_places(const void *pa, const void *pb)
 	return a->want < b->want ? -1 : a->want > b->want;
 }
 
-/* Whether all that is wanted of a unit, in whatever pass, fits at once: n places of it. */
+/* Whether all that is wanted of a unit, in all passes, fits at once: n places of it. */
 static bool fits_always(const struct unc_run *run, const struct place *place, size_t n)
 {
 	const struct unc_code *code[UNC_MAX_CODES];
@@ -54,7 +53,7 @@ static bool fits_always(const struct unc_run *run, const struct place *place, si
 	return unc_schedule(run->platform->table, code, codes, 0, counter, &conflict) == 0;
 }
 
-/* What fits a unit at once counts always. Places are sorted by it for now. */
+/* Events of a unit that fit at once always count. Places are sorted by unit here. */
 static void find_passes(const struct unc_run *run, struct place *place)
 {
 	for (size_t i = 0, end; i < run->n_wants; i = end) {
@@ -96,8 +95,8 @@ static void make_sets(struct unc_run *run, const struct place *place)
 			run->set[i].counter[k].clock = unc_counts_clock(run, &run->set[i], k);
 }
 
-/* A clock for each type and socket, in each pass where none counts always; for each unit with counters that
- * have no control. */
+/* Makes a clock for each type and socket, in each pass unless one always counts; and for each unit
+ * with counters that have no control. */
 static bool make_clocks(struct unc_run *run)
 {
 	struct unc_clock *most = calloc(run->n_sets + 1, sizeof(*most));
@@ -109,7 +108,7 @@ static bool make_clocks(struct unc_run *run)
 		bool bare = !unc_set_is_programmed(run->platform, set);
 		struct unc_clock *c;
 
-		/* What the kernel hands out with each thread it saves and counts itself. */
+		/* The kernel saves these counters with each thread, and counts them itself. */
 		if (unc_clock_of(run, set) || set->unit->part[0].space == UNC_SPACE_PERF)
 			continue;
 		c = &run->clock[run->n_clocks++];
@@ -157,7 +156,8 @@ void unc_run_free(struct unc_run *run)
 	free(run);
 }
 
-static int build(struct unc_run *run, const struct unc_want *want, size_t n, struct unc_error *err)
+static int build_run(struct unc_run *run, const struct unc_want *want, size_t n,
+		     struct unc_error *err)
 {
 	struct place *place = calloc(n + 1, sizeof(*place));
 	size_t n_sets = 0;
@@ -221,7 +221,7 @@ int unc_run_get(struct unc_platform *p, const struct unc_want *want, size_t n, u
 		run->platform = p;
 		run->n_passes = n_passes;
 		pthread_mutex_init(&run->lock, NULL);
-		rc = build(run, want, n, err);
+		rc = build_run(run, want, n, err);
 		if (rc == 0) {
 			run->next = p->runs.first;
 			p->runs.first = run;
@@ -250,7 +250,7 @@ struct unc_batch unc_run_gather(struct unc_run *run,
 	return b;
 }
 
-/* What was not read where it begins is lost. */
+/* Loses sets that could not be read where they begin. */
 static void lose_unread(struct unc_run *run)
 {
 	struct unc_error why;
@@ -265,7 +265,7 @@ static void lose_unread(struct unc_run *run)
 	}
 }
 
-/* What was lost, and counts again. */
+/* Notes when a lost set counts again. */
 static void note_back(struct unc_run *run, const struct unc_batch *b)
 {
 	for (size_t i = 0; i < b->n; i++)
@@ -280,7 +280,7 @@ bool unc_set_begins(const struct unc_run *run, const struct unc_set *set)
 	return set->state != UNC_SET_COUNTS && unc_set_is_due(run, set);
 }
 
-/* A socket was let go: sets that have begun have not counted until then. */
+/* A socket was unfrozen: sets that have not moved did not count until now. */
 static void begin_again(struct unc_run *run)
 {
 	for (size_t i = 0; i < run->n_sets; i++) {
@@ -292,7 +292,7 @@ static void begin_again(struct unc_run *run)
 	run->rebase = true;
 }
 
-/* All of the running pass that does not count yet; the first look at it, and its clocks. */
+/* Starts what the running pass lacks; takes the first look at it, and starts its clocks. */
 static int start_pass(struct unc_run *run, bool every, struct unc_error *err)
 {
 	struct unc_batch b;
@@ -300,7 +300,7 @@ static int start_pass(struct unc_run *run, bool every, struct unc_error *err)
 
 	unc_clocks_before(run, every);
 	run->changed = true;
-	/* Where somebody has programmed a control meanwhile another one is taken. */
+	/* If a program changed a control meanwhile, another counter is claimed. */
 	for (int tries = 0; tries < 4 && rc == 0 && run->changed; tries++) {
 		run->changed = false;
 		b = unc_run_gather(run, unc_set_begins);
@@ -321,8 +321,8 @@ static int start_pass(struct unc_run *run, bool every, struct unc_error *err)
 
 /* ---- a run starts */
 
-/* A simulated machine has nobody beside this process. */
-static uint64_t choose_place(const struct unc_platform *p)
+/* A simulated machine has no other process. */
+static uint64_t choose_start_value(const struct unc_platform *p)
 {
 	uint64_t place;
 
@@ -333,7 +333,7 @@ static uint64_t choose_place(const struct unc_platform *p)
 	return place | 1;
 }
 
-/* Nothing is known of a start before. */
+/* Forgets an earlier start. */
 void unc_run_clear(struct unc_run *run)
 {
 	for (size_t i = 0; i < run->n_sets; i++) {
@@ -362,7 +362,7 @@ void unc_run_clear(struct unc_run *run)
 	run->usual_ns = run->read_ns = run->before_ns = run->read_width = 0;
 	unc_error_clear(&run->failed);
 	unc_error_clear(&run->ended);
-	run->place = choose_place(run->platform);
+	run->place = choose_start_value(run->platform);
 	run->slept = 0;
 	(void)unc_machine_slept(run->platform->machine, &run->slept);
 }
@@ -373,7 +373,7 @@ bool unc_set_is_held(const struct unc_run *run, const struct unc_set *set)
 	return set->state != UNC_SET_OFF && set->by;
 }
 
-/* All of it ends; clocks first, for each unit has one set to be ended at a time. */
+/* Stops all sets; clocks first, because a batch may have only one set of a unit. */
 int unc_run_stop_all(struct unc_run *run, struct unc_error *err)
 {
 	struct unc_batch b;
@@ -397,10 +397,9 @@ int unc_run_begin(struct unc_run *run, struct unc_error *err)
 	return rc;
 }
 
-static void retry(struct unc_run *run);
+static void retry_sets(struct unc_run *run);
 
-/* One more session, of a run that counts; the lock of the node is held. What was lost is tried again for
- * it at once. */
+/* Adds a session to a run that counts; the caller holds the lock of the node. Lost sets are retried at once. */
 int unc_run_join(struct unc_run *run, struct unc_error *err)
 {
 	int rc = run->ended.code ? unc_fail(err, run->ended.code, "%s", run->ended.text)
@@ -413,20 +412,20 @@ int unc_run_join(struct unc_run *run, struct unc_error *err)
 	for (size_t i = 0; i < run->n_sets; i++)
 		run->set[i].retry_ns = 0;
 	if (unc_run_retry_ns(run) == 0)
-		retry(run);
+		retry_sets(run);
 	run->counting++;
 	return 0;
 }
 
 /* ---- the pass changes */
 
-static bool ends_now(const struct unc_run *run, const struct unc_set *set)
+static bool ends_with_pass(const struct unc_run *run, const struct unc_set *set)
 {
 	return unc_set_is_held(run, set) && (set->pass == run->pass || set->state == UNC_SET_LOST);
 }
 
-/* Asks for sets of the pass of which nothing has moved since they were compared. */
-static void ask_ending(struct unc_run *run, bool *moved)
+/* Asks for sets of the pass that have not moved since they were compared. */
+static void ask_ending_sets(struct unc_run *run, bool *moved)
 {
 	for (size_t i = 0; i < run->n_sets; i++) {
 		const struct unc_set *set = &run->set[i];
@@ -444,15 +443,15 @@ static int end_pass(struct unc_run *run, struct unc_error *err)
 {
 	bool *moved = calloc(run->n_sets + 1, sizeof(*moved));
 	struct unc_error why = {0};
-	struct unc_batch b = unc_run_gather(run, ends_now);
+	struct unc_batch b = unc_run_gather(run, ends_with_pass);
 	int rc = moved ? unc_sets_ready(run, &b, err) : unc_no_memory(err);
 
 	if (rc == 0) {
 		(void)unc_run_look(run, NULL);
-		ask_ending(run, moved);
+		ask_ending_sets(run, moved);
 		unc_clocks_stop(run, false);
-		b = unc_run_gather(run, ends_now);
-		/* What cannot be had in the next turn is left out of it. */
+		b = unc_run_gather(run, ends_with_pass);
+		/* What cannot be claimed in the next turn is left out of it. */
 		if (unc_sets_stop(run, &b, &why) < 0)
 			unc_platform_log(run->platform, UNC_LOG_WARNING, "%s", why.text);
 	}
@@ -482,9 +481,9 @@ int unc_run_turn(struct unc_run *run, struct unc_error *err)
 	return rc;
 }
 
-/* ---- lost sets are tried again */
+/* ---- retries */
 
-static bool is_due(const struct unc_run *run, const struct unc_set *set)
+static bool is_lost_and_due(const struct unc_run *run, const struct unc_set *set)
 {
 	return set->state == UNC_SET_LOST && unc_set_is_due(run, set);
 }
@@ -496,21 +495,22 @@ uint64_t unc_run_retry_ns(const struct unc_run *run)
 	for (size_t i = 0; i < run->n_sets + run->n_clocks && run->flawed; i++) {
 		const struct unc_set *set = unc_run_set(run, i);
 
-		if (is_due(run, set) && set->retry_ns < first)
+		if (is_lost_and_due(run, set) && set->retry_ns < first)
 			first = set->retry_ns;
 	}
 	return first;
 }
 
-static bool is_tried(const struct unc_run *run, const struct unc_set *set)
+static bool is_retried_now(const struct unc_run *run, const struct unc_set *set)
 {
-	return is_due(run, set) && set->retry_ns <= unc_machine_now(run->platform->machine);
+	return is_lost_and_due(run, set) &&
+	       set->retry_ns <= unc_machine_now(run->platform->machine);
 }
 
-/* They end first, as far as they have not, then they start. */
-static void retry(struct unc_run *run)
+/* Stops the lost sets that still hold something, then starts them. */
+static void retry_sets(struct unc_run *run)
 {
-	struct unc_batch b = unc_run_gather(run, is_tried);
+	struct unc_batch b = unc_run_gather(run, is_retried_now);
 
 	if (b.n) {
 		(void)unc_sets_stop(run, &b, NULL);
@@ -540,7 +540,7 @@ void unc_run_retry(struct unc_run *run)
 	if (run->counting && !run->ended.code &&
 	    unc_run_retry_ns(run) <= unc_machine_now(run->platform->machine)) {
 		(void)unc_node_reclaim(run->platform, run, false, NULL);
-		retry(run);
+		retry_sets(run);
 	}
 	pthread_mutex_unlock(&run->lock);
 	unc_node_unlock(run->platform);

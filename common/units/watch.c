@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Units: the thread that looks in before a counter can wrap twice, lets passes take turns, and tries
- * again what was lost. A run that needs none of it is not in its list, and without a list there is no
- * thread.
+ * Units: the thread that looks before a counter can wrap twice, changes passes, and retries lost sets. A run that
+ * needs none of this is not in its list; without a list there is no thread.
  *
- * Turns are of the machine's time, like all that is measured. The first are short, that a short run
- * is measured in all passes; then each round takes twice as long, that a long one is hardly
- * disturbed. But none is shorter than programming asks for: nothing turns while one pass ends and
- * the next begins, which may take 5 % of a turn. What that costs is measured, round by round. A
- * round that was held up tells nothing of the next one: of two the lesser counts.
+ * Turns are measured in the machine's time, like everything else. The first turns are short, so that a short run is
+ * measured in all passes; each round takes twice as long as the one before, so that a long run is hardly disturbed.
+ * But a turn is never shorter than the change of the pass allows: nothing counts while one pass ends and the next
+ * begins, which may take 5 % of a turn. This cost is measured, round by round. A round that was delayed proves
+ * nothing about the next one: the lesser of two rounds counts.
  */
 #include <math.h>
 #include <string.h>
@@ -22,12 +21,12 @@ enum {
 	NS_OF_MS = 1000000,
 	FIRST_TURN_NS = 2 * NS_OF_MS,
 	SHORTEST_NS = NS_OF_MS,
-	COSTS = 20 /* a turn is at least so many times as long as a change of the pass */
+	COSTS = 20 /* shortest turn, in changes of the pass */
 };
 static const double NEVER = 1e7; /* seconds */
 
-/* Of the clock that the condition waits by. */
-static uint64_t now_ns(void)
+/* The clock of the condition's waits. */
+static uint64_t monotonic_ns(void)
 {
 	struct timespec t;
 
@@ -40,16 +39,16 @@ static uint64_t machine_ns(const struct unc_run *run)
 	return unc_machine_now(run->platform->machine);
 }
 
-static uint64_t until(uint64_t then, uint64_t now)
+static uint64_t ns_until(uint64_t then, uint64_t now)
 {
 	return then > now ? then - now : 0;
 }
 
-/* ---- looking in */
+/* ---- looks */
 
 /*
- * How often, in seconds: often enough for the fastest counter not to wrap, and for one that is cleared
- * in the middle of its range to go back by more than it can have counted.
+ * The longest time between looks, in seconds: the fastest counter must not wrap, and one that is
+ * cleared in the middle of its range must go back by more than it can have counted.
  */
 static double look_seconds(const struct unc_run *run)
 {
@@ -60,7 +59,7 @@ static double look_seconds(const struct unc_run *run)
 		const struct unc_code *code = &c->event->code;
 		double range = ldexp(1.0, (int)unc_code_width(run->platform->table, code));
 
-		if (c->mask == UINT64_MAX) /* the kernel looks in by itself */
+		if (c->mask == UINT64_MAX) /* the kernel looks by itself */
 			continue;
 		if (c->mask) /* it may be narrower than the table says */
 			range = fmin(range, (double)c->mask + 1);
@@ -79,12 +78,12 @@ static bool takes_turns(const struct unc_run *run)
 uint64_t unc_run_turn_left(const struct unc_run *run)
 {
 	return takes_turns(run) && run->counting && !run->ended.code
-		       ? until(run->until_ns, machine_ns(run))
+		       ? ns_until(run->until_ns, machine_ns(run))
 		       : UINT64_MAX;
 }
 
-/* As long as is wanted; so that in the time of a round each pass begins a turn, wherever that begins; and no
- * shorter than programming asks for. */
+/* As long as wanted, but each pass must begin a turn within the time of a round, wherever that
+ * starts; and no shorter than the change of the pass allows. */
 static uint64_t turn_length(const struct unc_run *run, uint64_t wanted)
 {
 	uint64_t longest = (uint64_t)run->ms * NS_OF_MS / (run->n_passes + 1);
@@ -124,7 +123,7 @@ void unc_run_short_turns(struct unc_run *run)
 	run->until_ns = machine_ns(run) + run->turn_ns;
 }
 
-/* What changes of the pass cost, by this round and the one before. */
+/* The cost of a change of the pass, by this round and the one before. */
 static void end_round(struct unc_run *run)
 {
 	uint64_t before = run->change_ns;
@@ -134,7 +133,7 @@ static void end_round(struct unc_run *run)
 	run->cost_ns = run->change_ns < before ? run->change_ns : before;
 }
 
-static void turn(struct unc_run *run)
+static void change_pass(struct unc_run *run)
 {
 	uint64_t began = machine_ns(run), length;
 	struct unc_error err;
@@ -154,18 +153,18 @@ static void turn(struct unc_run *run)
 
 /* ---- what is due */
 
-/* ns until the first of all this is, the lock held; UINT64_MAX: none is. */
+/* ns until something is due, the lock held; UINT64_MAX: nothing is. */
 static uint64_t time_left(const struct unc_run *run)
 {
 	uint64_t now = machine_ns(run), left = unc_run_turn_left(run),
 		 retry = unc_run_retry_ns(run);
-	uint64_t look =
-		run->look_ns == UINT64_MAX ? UINT64_MAX : until(run->read_ns + run->look_ns, now);
+	uint64_t look = run->look_ns == UINT64_MAX ? UINT64_MAX
+						   : ns_until(run->read_ns + run->look_ns, now);
 
 	if (!run->counting || run->ended.code)
 		return UINT64_MAX;
 	left = left < look ? left : look;
-	return retry != UINT64_MAX && until(retry, now) < left ? until(retry, now) : left;
+	return retry != UINT64_MAX && ns_until(retry, now) < left ? ns_until(retry, now) : left;
 }
 
 void unc_run_see_to(struct unc_run *run)
@@ -177,21 +176,22 @@ void unc_run_see_to(struct unc_run *run)
 	retry = unc_run_retry_ns(run);
 	pthread_mutex_unlock(&run->lock);
 	if (left == 0)
-		turn(run);
+		change_pass(run);
 	else if (retry <= machine_ns(run))
 		unc_run_retry(run);
 	pthread_mutex_lock(&run->lock);
-	/* A failed look is tried again; the user's next read reports it. */
+	/* A failed look is retried; the user's next read reports it. */
 	if (run->counting && !run->ended.code && run->look_ns != UINT64_MAX &&
 	    machine_ns(run) - run->read_ns >= run->look_ns)
 		(void)unc_run_look(run, NULL);
 	pthread_mutex_unlock(&run->lock);
 }
 
-/* When something is due again, by now_ns(). Where somebody has the lock of the node it is not at once. */
+/* When something is due again, by monotonic_ns(). If another process has the lock of the node, a
+ * pause comes first. */
 static uint64_t next_due(struct unc_run *run)
 {
-	const uint64_t pause = NS_OF_MS, now = now_ns();
+	const uint64_t pause = NS_OF_MS, now = monotonic_ns();
 	uint64_t left;
 
 	pthread_mutex_lock(&run->lock);
@@ -204,7 +204,7 @@ static uint64_t next_due(struct unc_run *run)
 
 /* ---- the thread */
 
-/* That to which something is due first. */
+/* The run that is due first. */
 static struct unc_run *most_urgent(const struct unc_watch *w)
 {
 	struct unc_run *best = w->first;
@@ -222,7 +222,7 @@ static void *watcher(void *user)
 
 	pthread_mutex_lock(&w->lock);
 	while (w->runs && pthread_equal(w->thread, pthread_self())) {
-		if (!w->first) { /* that of an end that is not over yet: it goes on, or is joined */
+		if (!w->first) { /* an end is not over yet: this thread goes on, or is joined */
 			pthread_cond_wait(&w->wake, &w->lock);
 			continue;
 		}
@@ -234,11 +234,11 @@ static void *watcher(void *user)
 			pthread_cond_wait(&w->wake, &w->lock);
 			continue;
 		}
-		if (due > now_ns()) {
+		if (due > monotonic_ns()) {
 			pthread_cond_timedwait(&w->wake, &w->lock, &t);
 			continue;
 		}
-		run->due_ns = UINT64_MAX; /* unless it is told meanwhile that it is earlier */
+		run->due_ns = UINT64_MAX; /* unless another thread sets an earlier time */
 		run->watch = UNC_SEEN_TO;
 		pthread_mutex_unlock(&w->lock);
 		unc_run_see_to(run);
@@ -256,7 +256,7 @@ int unc_run_watch(struct unc_run *run, struct unc_error *err)
 {
 	struct unc_watch *w = &run->platform->watch;
 	double seconds = look_seconds(run);
-	uint64_t left, now = now_ns(), due;
+	uint64_t left, now = monotonic_ns(), due;
 	int failed = 0;
 
 	run->look_ns = seconds > NEVER ? UINT64_MAX : (uint64_t)(seconds * SECOND);
@@ -274,7 +274,8 @@ int unc_run_watch(struct unc_run *run, struct unc_error *err)
 	} else if (due < run->due_ns) {
 		run->due_ns = due;
 	}
-	/* None is listed where an end takes it off, and waits: that lists it again for who has come. */
+	/* No run is listed while an end waits for one that it took off; that end lists it again for
+	 * a new session. */
 	if (!w->runs && w->first) {
 		failed = unc_thread_new(&w->thread, watcher, w);
 		w->runs = failed == 0;
@@ -304,7 +305,7 @@ void unc_run_unwatch(struct unc_run *run)
 		link = &(*link)->next_watched;
 	*link = run->next_watched;
 	thread = w->thread;
-	last = !w->first && w->runs; /* nobody needs it any more */
+	last = !w->first && w->runs; /* no run needs the thread any more */
 	if (last)
 		w->runs = false;
 	pthread_cond_broadcast(&w->wake);
