@@ -54,7 +54,7 @@ static void set_mark(struct unc_marks *m, int mark, const struct unc_set *set)
 	m->which |= (uint32_t)1 << mark;
 }
 
-/* Of the time, or of what its turns promise: what was measured for less has no value. */
+/* A value that was measured for less than this share of the time, or of its passes' time, is not given. */
 static const double LEAST_SHARE = 0.05;
 
 static bool is_hardly(const struct unc_session *s, double seconds, const struct unc_stretch *of)
@@ -91,7 +91,7 @@ static bool is_idle(const struct unc_stretch *of, size_t set)
 }
 
 /* Whether a set was lost where the last interval began, and has hardly counted again in it. */
-static bool is_back(const struct unc_session *s, size_t set)
+static bool is_hardly_back(const struct unc_session *s, size_t set)
 {
 	const struct unc_stretch of = unc_last_interval(s, NULL);
 
@@ -99,18 +99,18 @@ static bool is_back(const struct unc_session *s, size_t set)
 	       (double)unc_time_of(&of, set).ran < LEAST_SHARE * (double)of.ns;
 }
 
-/* Why what a set has counted up to now is nothing that a value could be made of; N_MARKS: it is. */
+/* The mark that makes the counts of a set useless until now; N_MARKS: none. */
 static int flaw_of(const struct unc_session *s, const struct unc_stretch *start, size_t set)
 {
 	const struct unc_point *now = &start->to->point[set];
 
-	return now->lost || is_back(s, set) ? MARK_LOST
-	       : now->unread                ? MARK_UNREAD
-	       : is_idle(start, set)        ? MARK_IDLE
-					    : N_MARKS;
+	return now->lost || is_hardly_back(s, set) ? MARK_LOST
+	       : now->unread                       ? MARK_UNREAD
+	       : is_idle(start, set)               ? MARK_IDLE
+						   : N_MARKS;
 }
 
-/* Finds the sets that the item goes without: with one all that it has of the unit. The units. */
+/* Finds the sets that the item goes without: all its sets of a flawed unit. Returns their units. */
 static unsigned find_without(struct unc_session *s, const struct unc_session_item *item,
 			     const struct unc_stretch *start)
 {
@@ -130,7 +130,7 @@ static unsigned find_without(struct unc_session *s, const struct unc_session_ite
 	return n;
 }
 
-/* Whether a measure has no unit left: then the item is no sum over others. */
+/* Whether a measure has no unit left: then the item has no value. */
 static bool is_emptied(const struct unc_session *s, const struct unc_session_item *item)
 {
 	for (uint32_t k = 0; k < item->n_measures; k++) {
@@ -145,8 +145,8 @@ static bool is_emptied(const struct unc_session *s, const struct unc_session_ite
 	return false;
 }
 
-/* Whether nothing has shown that a set counts, in a time in which it has not moved; or it stood alone in
- * some of it. */
+/* Whether nothing proves that a set has counted, in a time in which it has not moved; or it alone
+ * did not move for a part of it. */
 static bool is_unproven(const struct unc_session *s, const struct unc_stretch *of, size_t i)
 {
 	const struct unc_set *set = &s->run->set[i];
@@ -178,7 +178,7 @@ struct unc_set *unc_session_flawed(struct unc_session *s, const struct unc_sessi
 
 /* ---- marks */
 
-/* Those that each set may have. */
+/* Sets the marks that depend on one set. */
 static void mark_set(const struct unc_session *s, size_t i, const struct unc_stretch *start,
 		     const struct unc_stretch *interval, struct unc_marks *m)
 {
@@ -209,7 +209,7 @@ static void join_looks(struct unc_look *all, struct unc_look one)
 	all->width = end - all->ns;
 }
 
-/* Over how many seconds the counters of an item were read, where its time began or where it ended;
+/* The seconds over which the counters of an item were read, where its time began or where it ended;
  * 0: no more than 1 % of it. */
 static double lateness(const struct unc_session *s, const struct unc_session_item *item,
 		       const struct unc_stretch *of)
@@ -345,15 +345,15 @@ static void formula_text(struct unc_session *s, const struct unc_session_item *i
 
 static void late_text(double late, double all, bool interval, struct unc_error *err)
 {
-	int digits = late < 0.01 ? 2 : 0, of = all < 0.01 ? 2 : 0; /* as many as matter */
+	int digits = late < 0.01 ? 2 : 0, of = all < 0.01 ? 2 : 0; /* as many as are significant */
 
 	unc_fail(err, UNC_ERR_BUSY, "read over %.*f ms of %s%.*f ms", digits, late * 1e3,
 		 interval ? "an interval of " : "", of, all * 1e3);
 }
 
-/* The sentence of a mark. */
-static void tell(struct unc_session *s, const struct unc_session_item *item,
-		 const struct unc_marks *m, int mark, struct unc_error *err)
+/* Writes the sentence of a mark. */
+static void write_reason(struct unc_session *s, const struct unc_session_item *item,
+			 const struct unc_marks *m, int mark, struct unc_error *err)
 {
 	const struct unc_set *set = m->set[mark];
 	struct unc_stretch start, interval;
@@ -429,7 +429,7 @@ const char *unc_session_why(struct unc_session *s, int id, unsigned flags)
 	while (mark < N_MARKS && !(m.which >> mark & 1 && (!flags || rows[mark].flags & flags)))
 		mark++;
 	if (mark < N_MARKS)
-		tell(s, item, &m, mark, &s->error);
+		write_reason(s, item, &m, mark, &s->error);
 	if (s->run)
 		pthread_mutex_unlock(&s->run->lock);
 	return s->error.text;

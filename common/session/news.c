@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions: what a host tells its user of the values, each once: it begins, or it is over. */
+/* Sessions: reports changes of the values once each: a state begins, or is over. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,26 +7,27 @@
 #include "base/text.h"
 #include "session/session.h"
 
-static const uint64_t look_every = 60000000000;   /* all PCI functions of the machine are walked */
-static const uint64_t mark_every = 3600000000000; /* a machine that is busy now and then */
+static const uint64_t look_every = 60000000000;   /* it walks all PCI functions */
+static const uint64_t mark_every = 3600000000000; /* for a machine that is busy now and then */
 
 struct news {
 	struct unc_session *s;
 	uint64_t now; /* ns */
 	unc_news_fn fn;
 	void *user;
-	int rc; /* of fn */
+	int rc; /* the result of fn */
 };
 
-static void tell(struct news *n, size_t id, enum unc_news_kind kind, bool begins, const char *text)
+static void report(struct news *n, size_t id, enum unc_news_kind kind, bool begins,
+		   const char *text)
 {
 	const struct unc_news news = {(int)id, kind, begins, text, NULL};
 
 	n->rc = n->fn(n->user, &news);
 }
 
-/* A state of an item that begins or ends. */
-static void tell_change(struct news *n, size_t id, enum unc_news_kind kind, bool is)
+/* Reports that a state of an item begins or ends. */
+static void report_change(struct news *n, size_t id, enum unc_news_kind kind, bool is)
 {
 	struct unc_session_item *item = &n->s->item[id];
 	unsigned bit = 1u << kind;
@@ -34,33 +35,33 @@ static void tell_change(struct news *n, size_t id, enum unc_news_kind kind, bool
 	if (n->rc || is == !!(item->told & bit))
 		return;
 	item->told ^= bit;
-	tell(n, id, kind, is,
-	     !is                        ? ""
-	     : kind == UNC_NEWS_PARTIAL ? unc_session_partial(n->s, (int)id)
-					: unc_session_reason(n->s, (int)id));
+	report(n, id, kind, is,
+	       !is                        ? ""
+	       : kind == UNC_NEWS_PARTIAL ? unc_session_partial(n->s, (int)id)
+					  : unc_session_reason(n->s, (int)id));
 }
 
 /* ---- values */
 
-/* Whether somebody wants to know why there is no value: not of a ratio of nothing to nothing, nor of a pass whose
- * turn comes, nor where nothing was read yet. */
-static bool is_told(struct unc_session *s, size_t id)
+/* Whether the lack of a value is worth a report: not for a ratio of 0 to 0, nor for a pass that
+ * will be measured, nor before the first read. */
+static bool is_worth_report(struct unc_session *s, size_t id)
 {
 	return s->last.ns > s->start.ns && !unc_session_waits_for(s, &s->item[id]) &&
 	       *unc_session_reason(s, (int)id) && s->error.code != UNC_ERR_RANGE;
 }
 
-static void tell_partial(struct news *n, size_t id, unsigned lacking)
+static void report_partial(struct news *n, size_t id, unsigned lacking)
 {
 	struct unc_session_item *item = &n->s->item[id];
 
-	if (lacking > item->told_lacking) /* more than were told */
+	if (lacking > item->told_lacking) /* more than were reported */
 		item->told &= ~(1u << UNC_NEWS_PARTIAL);
 	item->told_lacking = lacking;
-	tell_change(n, id, UNC_NEWS_PARTIAL, lacking > 0);
+	report_change(n, id, UNC_NEWS_PARTIAL, lacking > 0);
 }
 
-static void look_at_marks(struct news *n, size_t id, unsigned flags)
+static void report_marks(struct news *n, size_t id, unsigned flags)
 {
 	struct unc_session_item *item = &n->s->item[id];
 	struct unc_news news = {.id = (int)id, .kind = UNC_NEWS_MARK, .begins = 1};
@@ -75,7 +76,7 @@ static void look_at_marks(struct news *n, size_t id, unsigned flags)
 	}
 }
 
-static void look_at_value(struct news *n, size_t id)
+static void check_value(struct news *n, size_t id)
 {
 	struct unc_session_item *item = &n->s->item[id];
 	struct unc_value v;
@@ -85,25 +86,25 @@ static void look_at_value(struct news *n, size_t id)
 	unc_session_value(n->s, item, &v);
 	pthread_mutex_unlock(&n->s->run->lock);
 	valid = v.flags & UNC_VALUE_VALID || v.interval_seconds > 0;
-	if (valid || is_told(n->s, id))
-		tell_change(n, id, UNC_NEWS_NO_VALUE, !valid);
+	if (valid || is_worth_report(n->s, id))
+		report_change(n, id, UNC_NEWS_NO_VALUE, !valid);
 	if (valid || v.flags & UNC_VALUE_PARTIAL)
-		tell_partial(n, id, v.of - v.units);
+		report_partial(n, id, v.of - v.units);
 	if (valid && v.flags & UNC_VALUE_FRESH)
-		look_at_marks(n, id, v.flags);
+		report_marks(n, id, v.flags);
 }
 
-/* ---- what is below the ports of an item */
+/* ---- devices below the ports of an item */
 
-/* A stack whose devices are walked, and what is found for each item. */
+/* A stack whose devices are looked up, and what is found for each item. */
 struct stack {
 	const struct unc_session *s;
 	const struct unc_unit *unit;
 	char (*now)[UNC_LABEL_MAX];
 };
 
-/* Whether an item is of ports of the stack; or, not of any, of all of a stack whose devices are not known, which
- * is logged. */
+/* Whether an item has ports of the stack; or, without ports, is the whole of a stack whose devices
+ * are unknown, which is logged. */
 static bool is_below(const struct unc_item *what, const struct unc_unit *unit)
 {
 	bool portable = what->metric && strcmp(what->metric->of, "portable") == 0;
@@ -113,7 +114,7 @@ static bool is_below(const struct unc_item *what, const struct unc_unit *unit)
 	       strcmp(unit->type->name, what->units_of) == 0;
 }
 
-/* Among words between which ' ' is. */
+/* The words are separated by ' '. */
 static bool has_word(const char *words, const char *word)
 {
 	size_t n = strlen(word);
@@ -124,9 +125,8 @@ static bool has_word(const char *words, const char *word)
 	return false;
 }
 
-/* Each name once, of those between which ',' is. Functions that no driver has a name for are called by their
- * addresses. */
-static int add_device(void *user, const struct unc_device *device)
+/* Adds each name once; names are separated by ','. A function without a driver's name gets its address. */
+static int add_device_label(void *user, const struct unc_device *device)
 {
 	const struct stack *stack = user;
 	const char *names;
@@ -146,7 +146,7 @@ static int add_device(void *user, const struct unc_device *device)
 	return 0;
 }
 
-static void tell_below(struct news *n, size_t id, const char *now)
+static void report_devices(struct news *n, size_t id, const char *now)
 {
 	struct unc_session_item *item = &n->s->item[id];
 	bool known = item->told >> UNC_NEWS_DEVICES & 1;
@@ -157,18 +157,18 @@ static void tell_below(struct news *n, size_t id, const char *now)
 	if (strcmp(now, item->what->label) == 0 && (known || !*now))
 		return;
 	snprintf(item->what->label, sizeof(item->what->label), "%s", now);
-	tell(n, id, UNC_NEWS_DEVICES, *now, item->what->label);
+	report(n, id, UNC_NEWS_DEVICES, *now, item->what->label);
 }
 
-/* What cannot be looked up stays as it was. */
-static void look_below(struct news *n, struct stack *stack)
+/* A label that cannot be looked up stays as it was. */
+static void update_devices(struct news *n, struct stack *stack)
 {
 	struct unc_session *s = n->s;
 
-	if (unc_unit_devices(s->platform, stack->unit, add_device, stack) == 0) {
+	if (unc_unit_devices(s->platform, stack->unit, add_device_label, stack) == 0) {
 		for (size_t i = 0; i < s->n_items; i++)
 			if (is_below(s->item[i].what, stack->unit))
-				tell_below(n, i, stack->now[i]);
+				report_devices(n, i, stack->now[i]);
 		return;
 	}
 	if (!s->told_unknown)
@@ -179,7 +179,7 @@ static void look_below(struct news *n, struct stack *stack)
 	s->told_unknown = true;
 }
 
-static void look_at_devices(struct news *n)
+static void check_devices(struct news *n)
 {
 	struct unc_session *s = n->s;
 	struct stack stack = {.s = s};
@@ -195,7 +195,7 @@ static void look_at_devices(struct news *n)
 		for (k = 0; k < s->n_items && !is_below(s->item[k].what, stack.unit); k++)
 			;
 		if (k < s->n_items)
-			look_below(n, &stack);
+			update_devices(n, &stack);
 	}
 	free(stack.now);
 }
@@ -207,13 +207,13 @@ int unc_session_news(struct unc_session *s, unc_news_fn fn, void *user)
 	if (unc_session_enter(s) < 0)
 		return UNC_ERR_STATE;
 	n.now = unc_machine_now(s->platform->machine);
-	look_at_devices(&n);
+	check_devices(&n);
 	for (size_t i = 0; i < s->n_items && n.rc == 0; i++)
 		if (s->item[i].lacks)
 			continue;
 		else if (s->run)
-			look_at_value(&n, i);
+			check_value(&n, i);
 		else
-			tell_partial(&n, i, s->item[i].of - s->item[i].units);
+			report_partial(&n, i, s->item[i].of - s->item[i].units);
 	return n.rc;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What may follow a name: umasks, places, fields. A place is a row of `places`: a function that says what it is
- * with an example, if the machine has such places and the name can be counted there.
+ * The qualifiers that may follow a name: umasks, places, fields. A place is a row of `places`: its function writes a
+ * description and an example, if the machine has such places and the name can be counted there.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,9 +14,9 @@
 
 struct asked {
 	struct unc_platform *p;
-	const char *text; /* the name alone */
+	const char *text; /* the name without qualifiers */
 	struct unc_name name;
-	const struct unc_type *type; /* whose units alone count it; NULL: there is none */
+	const struct unc_type *type; /* the only type whose units count it; NULL: there is none */
 };
 
 __attribute__((format(printf, 3, 4))) static bool put(struct unc_qualifier *out,
@@ -74,8 +74,8 @@ static bool put_unit(const struct asked *a, struct unc_qualifier *out)
 		   event ? all[event->aggregate] : "all");
 }
 
-/* Whether a session takes the name on a node, with one of its umasks if it needs one. What else it may need
- * (a field) is told when it is missing. */
+/* Whether a session accepts the name on a node, with one of its umasks if it needs one. If it also
+ * needs a field, the error for that comes later. */
 static bool takes_node(struct unc_session *session, const struct asked *a, int node)
 {
 	const struct unc_umask *umask = NULL;
@@ -142,7 +142,7 @@ struct devices {
 	unsigned ports;
 };
 
-static int add_device(void *user, const struct unc_device *device)
+static int list_device(void *user, const struct unc_device *device)
 {
 	struct devices *devices = user;
 	char name[UNC_DEVICE_MAX];
@@ -161,7 +161,7 @@ static int add_device(void *user, const struct unc_device *device)
 	return 0;
 }
 
-/* Of all stacks, looked up once; "": none is known. */
+/* The devices of all stacks, looked up once; "": none is known. */
 static const char *devices_of(struct unc_platform *p)
 {
 	char text[4096];
@@ -177,7 +177,7 @@ static const char *devices_of(struct unc_platform *p)
 	for (size_t i = 0; (unit = unc_unit_get(p, i)) != NULL; i++) {
 		devices.ports = 0;
 		if (unit->type->ports && unit->available)
-			(void)unc_unit_devices(p, unit, add_device, &devices);
+			(void)unc_unit_devices(p, unit, list_device, &devices);
 	}
 	pthread_mutex_lock(&p->lock);
 	p->devices = p->devices ? p->devices : strdup(text);
@@ -245,7 +245,8 @@ static bool put_field(const struct asked *a, size_t i, struct unc_qualifier *out
 		   range);
 }
 
-static int find(const struct asked *a, size_t i, struct unc_qualifier *out, struct unc_error *err)
+static int find_qualifier(const struct asked *a, size_t i, struct unc_qualifier *out,
+			  struct unc_error *err)
 {
 	const struct unc_event *event =
 		a->name.metric < 0 ? unc_event_get(a->p, a->name.spec.event) : NULL;
@@ -284,7 +285,7 @@ int unc_item_qualifier(struct unc_platform *p, const char *text, size_t i,
 	type = unc_describe_type(p, &asked.name);
 	if (type != UNC_NONE)
 		asked.type = find_type(p, unc_type_name(p->table, type));
-	if (find(&asked, i, &found, &err) == 0)
+	if (find_qualifier(&asked, i, &found, &err) == 0)
 		unc_struct_out(out, out->size, &found, sizeof(found));
 	return unc_platform_keep(p, &err);
 }

@@ -10,7 +10,7 @@
 #include "base/abi.h"
 #include "journal/journal.h"
 
-/* ---- a call of a program begins */
+/* ---- begin of a program's call */
 
 int unc_session_enter(struct unc_session *s)
 {
@@ -59,15 +59,15 @@ struct unc_session_item *unc_session_find_item(struct unc_session *s, int id)
 	return NULL;
 }
 
-/* ---- those of the process */
+/* ---- sessions of the process */
 
-/* Those that count: what a process has programmed is restored when it ends. */
+/* Sessions that count: what a process has programmed is restored when it ends. */
 static struct {
 	pthread_mutex_t lock;
 	struct unc_session *first;
 } sessions = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* None of those of the process that it was forked from counts for a child. */
+/* In a forked child no session of its parent counts. */
 static void forget_sessions(void)
 {
 	pthread_mutex_init(&sessions.lock, NULL);
@@ -79,7 +79,7 @@ static void __attribute__((constructor)) watch_forks(void)
 	(void)pthread_atfork(NULL, NULL, forget_sessions);
 }
 
-static void put_among(struct unc_session *s)
+static void list_session(struct unc_session *s)
 {
 	pthread_mutex_lock(&sessions.lock);
 	s->next = sessions.first;
@@ -90,8 +90,8 @@ static void put_among(struct unc_session *s)
 	pthread_mutex_unlock(&sessions.lock);
 }
 
-/* Before it is stopped or changed. While the process ends, this waits until all are stopped. */
-static void take_out(struct unc_session *s)
+/* Before a session stops or changes. While the process ends, this waits until all are stopped. */
+static void unlist_session(struct unc_session *s)
 {
 	if (!unc_platform_here(s->platform))
 		return;
@@ -105,8 +105,8 @@ static void take_out(struct unc_session *s)
 	pthread_mutex_unlock(&sessions.lock);
 }
 
-/* Within a second: the thread that ends the process, in a signal handler, may hold it itself. */
-static bool comes_free(pthread_mutex_t *lock)
+/* Waits a second for a lock: the thread that ends the process, in a signal handler, may hold it itself. */
+static bool wait_until_free(pthread_mutex_t *lock)
 {
 	struct timespec until;
 
@@ -118,18 +118,18 @@ static bool comes_free(pthread_mutex_t *lock)
 	return true;
 }
 
-static int stop(struct unc_session *s);
+static int stop_session(struct unc_session *s);
 
-/* A program may end while it counts. Where a lock does not come free, what was found stays, as of a process that is
- * killed. */
+/* Stops all sessions of a program that ends while it counts. If a lock does not become free, what
+ * was found is not restored, as after a killed process. */
 static void __attribute__((destructor)) stop_all(void)
 {
 	if (pthread_mutex_trylock(&sessions.lock))
 		return;
 	for (struct unc_session *s = sessions.first; s; s = s->next)
-		if (unc_platform_here(s->platform) && comes_free(&s->platform->program) &&
-		    comes_free(&s->run->lock))
-			(void)stop(s);
+		if (unc_platform_here(s->platform) && wait_until_free(&s->platform->program) &&
+		    wait_until_free(&s->run->lock))
+			(void)stop_session(s);
 	pthread_mutex_unlock(&sessions.lock);
 }
 
@@ -137,7 +137,7 @@ static void __attribute__((destructor)) stop_all(void)
 
 void unc_session_unmeasure(struct unc_session *s)
 {
-	take_out(s);
+	unlist_session(s);
 	unc_run_put(s->run);
 	free(s->room);
 	s->run = NULL;
@@ -150,8 +150,8 @@ int unc_session_new(struct unc_platform *p, unsigned flags, struct unc_session *
 	struct unc_session *s;
 
 	if (!unc_platform_here(p))
-		return UNC_ERR_STATE; /* its lock may be held by a thread that is not here */
-	unc_platform_fail(p, UNC_OK, "%s", ""); /* what the call before has left */
+		return UNC_ERR_STATE;           /* a thread that is not here may hold its lock */
+	unc_platform_fail(p, UNC_OK, "%s", ""); /* clears the error of the call before */
 	if (flags & ~(unsigned)UNC_SESSION_ROTATE)
 		return unc_platform_fail(p, UNC_ERR_INVALID, "unknown flags 0x%x for a session",
 					 flags & ~(unsigned)UNC_SESSION_ROTATE);
@@ -169,7 +169,7 @@ int unc_session_new(struct unc_platform *p, unsigned flags, struct unc_session *
 
 /* ---- starting */
 
-/* Whether nothing of it can be counted. */
+/* Whether no item can be counted. */
 static bool is_empty(const struct unc_session *s)
 {
 	size_t n = 0;
@@ -179,7 +179,7 @@ static bool is_empty(const struct unc_session *s)
 	return n == s->n_items;
 }
 
-/* The part of the room that comes next. */
+/* The next part of the room. */
 static void *next_room(char **at, size_t n, size_t size)
 {
 	void *part = *at;
@@ -188,8 +188,8 @@ static void *next_room(char **at, size_t n, size_t size)
 	return part;
 }
 
-/* Room for what a session keeps of its run. */
-static int make_room(struct unc_session *s)
+/* Allocates what a session keeps of its run. */
+static int allocate_room(struct unc_session *s)
 {
 	const size_t counters = s->run->n_counters, sets = s->run->n_sets;
 	struct unc_totals *const totals[] = {&s->start, &s->begin, &s->end, &s->spare};
@@ -216,7 +216,7 @@ static int make_room(struct unc_session *s)
 	return 0;
 }
 
-/* A run for what is wanted now. */
+/* Gets a run for what is wanted now. */
 static int get_run(struct unc_session *s)
 {
 	struct unc_run *run;
@@ -227,12 +227,12 @@ static int get_run(struct unc_session *s)
 		return rc;
 	unc_run_put(s->run);
 	s->run = run;
-	if ((rc = make_room(s)) < 0)
+	if ((rc = allocate_room(s)) < 0)
 		unc_session_unmeasure(s);
 	return rc;
 }
 
-/* Which passes an item has to wait for; which counter is all of it. */
+/* Finds the passes for which an item waits, and the counter that is its whole value. */
 static void find_waits(struct unc_session *s)
 {
 	for (size_t i = 0; i < s->n_items; i++) {
@@ -255,9 +255,9 @@ static void find_waits(struct unc_session *s)
 	}
 }
 
-/* All that has been counted is of the time before. Why nothing can be measured, where sets could not be had;
- * 0: some item has something left. */
-static int begin(struct unc_session *s)
+/* Begins counting: all earlier counts are forgotten. Fails if sets could not be claimed and no item
+ * has anything left. */
+static int begin_counting(struct unc_session *s)
 {
 	const struct unc_error *failed = &s->run->failed;
 	bool any = !failed->code;
@@ -277,8 +277,8 @@ static int begin(struct unc_session *s)
 	return any ? 0 : unc_fail(&s->error, failed->code, "%s", failed->text);
 }
 
-/* It could not be stopped for want of memory: what counts is as a killed process leaves it. */
-static void give_up(struct unc_session *s)
+/* A session that cannot be stopped for want of memory leaves everything as a killed process does. */
+static void abandon_run(struct unc_session *s)
 {
 	unc_run_unwatch(s->run);
 	pthread_mutex_lock(&s->run->lock);
@@ -305,14 +305,14 @@ int unc_session_start(struct unc_session *s)
 	if (!s->platform->access)
 		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE,
 				"the platform was opened for listing only (option cpu)");
-	take_out(s);
-	s->state = UNC_UNMEASURED; /* if it fails, nothing is left to be read */
+	unlist_session(s);
+	s->state = UNC_UNMEASURED; /* a failed start leaves nothing to be read */
 	if ((rc = get_run(s)) < 0)
 		return rc;
 	find_waits(s);
 	if ((rc = unc_run_start(s->run, &s->error)) < 0)
 		return rc;
-	if ((rc = begin(s)) == 0) {
+	if ((rc = begin_counting(s)) == 0) {
 		unc_run_keep(s->run, &s->stamps);
 		unc_run_pace(s->run, &s->pace, s->ms);
 		if (s->ms)
@@ -320,7 +320,7 @@ int unc_session_start(struct unc_session *s)
 		if ((rc = unc_run_watch(s->run, &s->error)) == 0) {
 			s->state = UNC_RUNNING;
 			pthread_mutex_unlock(&s->run->lock);
-			put_among(s);
+			list_session(s);
 			return 0;
 		}
 	}
@@ -329,7 +329,7 @@ int unc_session_start(struct unc_session *s)
 	pthread_mutex_unlock(&s->run->lock);
 	(void)unc_run_last(s->run, &how, NULL);
 	if (how == UNC_STAYS)
-		give_up(s);
+		abandon_run(s);
 	else
 		(void)unc_run_end(s->run, how, NULL);
 	return rc;
@@ -337,8 +337,8 @@ int unc_session_start(struct unc_session *s)
 
 /* ---- reading */
 
-/* A look, and what it asks for; `since`: what has not moved since is asked for. The lock is held. */
-static int look(struct unc_session *s, const struct unc_totals *since, bool all)
+/* Looks, compares, and asks clocks for sets that have not moved since `since`. Lock held. */
+static int look_and_check(struct unc_session *s, const struct unc_totals *since, bool all)
 {
 	struct unc_run *run = s->run;
 	int rc;
@@ -353,7 +353,7 @@ static int look(struct unc_session *s, const struct unc_totals *since, bool all)
 	unc_session_ask(s, since);
 	unc_run_accept(run, false);
 	if (run->flawed)
-		(void)unc_run_watch(run, NULL); /* what was lost is tried again */
+		(void)unc_run_watch(run, NULL); /* lost sets are retried */
 	return rc;
 }
 
@@ -366,7 +366,7 @@ int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, 
 	if (rc < 0)
 		return rc;
 	pthread_mutex_lock(&s->run->lock);
-	if (s->state == UNC_RUNNING && (rc = look(s, &s->end, false)) == 0)
+	if (s->state == UNC_RUNNING && (rc = look_and_check(s, &s->end, false)) == 0)
 		unc_session_take(s);
 	if (rc == 0 && s->state != UNC_ENDED)
 		unc_session_end_interval(s); /* or what came between the last read and the stop */
@@ -387,7 +387,7 @@ int unc_session_counts(struct unc_session *s, uint64_t *counts, size_t n)
 	pthread_mutex_lock(&s->run->lock);
 	if (!unc_session_is_plain(s))
 		rc = 1;
-	else if (s->state == UNC_RUNNING && (rc = look(s, &s->start, false)) == 0)
+	else if (s->state == UNC_RUNNING && (rc = look_and_check(s, &s->start, false)) == 0)
 		unc_session_take(s);
 	if (rc == 0)
 		rc = unc_session_plain(s, counts, n) ? 0 : 1;
@@ -413,7 +413,7 @@ int unc_session_reset(struct unc_session *s)
 	if (rc < 0)
 		return rc;
 	pthread_mutex_lock(&s->run->lock);
-	if (s->state == UNC_RUNNING && (rc = look(s, &s->end, s->run->counting > 1)) == 0)
+	if (s->state == UNC_RUNNING && (rc = look_and_check(s, &s->end, s->run->counting > 1)) == 0)
 		unc_session_take(s);
 	if (rc == 0)
 		unc_session_forget(s);
@@ -445,7 +445,7 @@ int unc_session_turns(struct unc_session *s, unsigned ms)
 
 /* ---- stopping */
 
-static int stop(struct unc_session *s)
+static int stop_session(struct unc_session *s)
 {
 	enum unc_ending how;
 	int rc, failed;
@@ -467,13 +467,13 @@ int unc_session_stop(struct unc_session *s)
 {
 	int rc;
 
-	take_out(s);
+	unlist_session(s);
 	rc = enter_running(s);
 	if (rc < 0)
 		return rc;
-	rc = stop(s);
+	rc = stop_session(s);
 	if (s->state == UNC_RUNNING) /* no memory */
-		put_among(s);
+		list_session(s);
 	return rc;
 }
 
@@ -506,7 +506,7 @@ const char *unc_session_unprotected(struct unc_session *s)
 	return s->error.text;
 }
 
-/* ---- its end, and what it is */
+/* ---- end and properties */
 
 const char *unc_session_error(const struct unc_session *s)
 {
@@ -517,12 +517,12 @@ void unc_session_free(struct unc_session *s)
 {
 	if (!s)
 		return;
-	take_out(s);
-	/* In a forked process only memory is given back: counters and threads are the other's. */
+	unlist_session(s);
+	/* In a forked process only memory is freed: counters and threads belong to the parent. */
 	if (unc_platform_here(s->platform) && s->state == UNC_RUNNING) {
-		(void)stop(s);
+		(void)stop_session(s);
 		if (s->state == UNC_RUNNING)
-			give_up(s);
+			abandon_run(s);
 	}
 	unc_session_roll_back(s, (struct unc_checkpoint){0});
 	unc_run_put(s->run);
@@ -540,9 +540,9 @@ int unc_session_passes(const struct unc_session *s)
 	return s->n_passes ? (int)s->n_passes : 1;
 }
 
-/* ---- units that are missing */
+/* ---- missing units */
 
-/* How the next unit is told that the item goes without; NULL: there is none. */
+/* The next unit that the item goes without; NULL: there is none. */
 static const struct unc_unit *next_missing(struct unc_session *s, struct unc_session_item *item,
 					   struct unc_item_unit *unit)
 {

@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Inside a session: what is measured, and when. What it needs of units, it wants of units/ (set.h).
+ * Inside a session: what is measured, and when. Units are counted by units/ (set.h).
  *
  *   item     what the user added: an event or a metric
  *   measure  an event on all the units it is summed over, in one pass
  *   pass     what is counted at the same time
  *
- * The life of a value. A name that is added becomes an item: an event is one measure, a metric one
- * for each event of its formula. A measure wants a counter of each of its units, in the first pass where
- * it fits beside what was added before; units that cannot be read are noted, and make the sum partial. A
- * start gives the session a run, which sessions of the program share that want the same. Totals and times
- * are the run's. The session keeps what they were where it began, and where its last interval began and
- * ended: a value is the sum of differences, scaled where a set has counted for a part of the time, or the
- * result of a formula. What a value lacks is found by one function (marks.c), for its flags and for its
- * sentence.
+ * The life of a value. An added name becomes an item: an event is one measure, a metric one for each event of its
+ * formula. A measure wants a counter on each of its units, in the first pass where it fits beside earlier measures;
+ * units that cannot be read are noted, and make the sum partial. A start gives the session a run; sessions of the
+ * program that want the same share it. Totals and times belong to the run. The session keeps their values at its
+ * start, and where its last interval began and ended: a value is the sum of differences, scaled if a set has counted
+ * for a part of the time, or the result of a formula. One function (marks.c) finds what a value lacks, for its flags
+ * and for its sentence.
  *
  * Calls go up in this list only:
  *
  *   session_items.c   what is measured, and whether it fits; session_add.c adds it,
  *   session_series.c  at all its places
- *   times.c           the time that a value is about, and what was counted in it
+ *   times.c           the time of a value, and what was counted in it
  *   marks.c           what a value lacks, and why
- *   values.c          what the units have counted becomes values
+ *   values.c          counts become values
  *   session.c         creation, start, read, stop, end
- *   news.c            what of it is told once
+ *   news.c            changes that are reported once
  */
 #ifndef UNC_SESSION_H
 #define UNC_SESSION_H
@@ -31,20 +30,20 @@
 #include "session/items.h"
 #include "units/set.h"
 
-/* By what is multiplied that a set has counted; over how many seconds it was read, 0: not LATE. */
+/* The factor for the counts of a set; the seconds over which it was read, 0: not LATE. */
 struct unc_weight {
 	double scale, late;
 };
 
 struct unc_session {
-	struct unc_session *next, **link; /* of the process (session.c) */
+	struct unc_session *next, **link; /* list of the process (session.c) */
 	struct unc_platform *platform;
 	unsigned flags;
-	unsigned ms;          /* for a round of passes; 0: they do not take turns */
-	struct unc_pace pace; /* of the run, while it counts */
+	unsigned ms;          /* for a round of passes; 0: passes do not change */
+	struct unc_pace pace; /* in the run, while the session counts */
 	struct unc_error error;
-	uint64_t look_at;  /* for devices next, ns (news.c) */
-	bool told_unknown; /* and why those of a stack are not known */
+	uint64_t look_at;  /* time of the next look for devices, ns (news.c) */
+	bool told_unknown; /* it was reported why devices of a stack are unknown */
 	struct unc_session_item *item;
 	size_t n_items;
 	struct unc_measure *measure;
@@ -59,28 +58,27 @@ struct unc_session {
 	enum {
 		UNC_UNMEASURED, /* not started, or its start failed: there is nothing to read */
 		UNC_RUNNING,
-		UNC_STOPPED, /* and a read ends the last interval */
-		UNC_ENDED    /* so one did */
+		UNC_STOPPED, /* the next read ends the last interval */
+		UNC_ENDED    /* that read is done */
 	} state;
-	struct unc_run *run; /* what its values are of */
-	void *room;          /* of all that follows: */
-	/* since; the last interval; the last look, which is one of the others or in this room */
+	struct unc_run *run; /* counts for this session */
+	void *room;          /* memory of all that follows: */
+	/* at the start; the last interval; the last look, which is one of the others or in this room */
 	struct unc_totals start, begin, end, last, spare;
-	struct unc_stamps stamps;             /* their arrays, while it counts */
+	struct unc_stamps stamps; /* their arrays, registered while the session counts */
 	struct unc_weight *weight, *interval; /* of each set */
-	bool *moved;                          /* each set, in an interval */
-	bool *without;                        /* each set means nothing now: for the item at hand */
+	bool *moved;                          /* of each set: it has moved in an interval */
+	bool *without;                        /* of each set: the current item goes without it */
 };
 
 /* ---- times.c */
 
-/* A time that values are about: since start or reset, or the last interval of an item. */
+/* The time of a value: since start or reset, or the last interval of an item. */
 struct unc_stretch {
 	const struct unc_totals *from, *to;
 	bool interval;
-	bool even;   /* each set was read as soon as the others, within a thousandth of it, and
-		     * counted all of it: its own time is that of all, and need not be asked for */
-	bool slow;   /* sets may have been read over more than 1 % of it */
+	bool even; /* each set was read within a thousandth of the time, and counted all of it: its own time is that of all sets, and need not be computed */
+	bool slow; /* sets may have been read over more than 1 % of it */
 	bool parts;  /* sets may have been measured for a part of it */
 	double all;  /* seconds */
 	uint64_t ns; /* the same */
@@ -88,80 +86,80 @@ struct unc_stretch {
 struct unc_stretch unc_since_start(const struct unc_session *);
 struct unc_stretch unc_last_interval(const struct unc_session *, const struct unc_session_item *);
 bool unc_takes_turns(const struct unc_session *);
-/* What a set has counted in a time. */
+/* The time that a set has counted in a stretch. */
 struct unc_time unc_time_of(const struct unc_stretch *, size_t set);
-/* For how long a set was measured: less where it takes turns, was lost, or others had its counters. */
+/* Seconds that a set was measured: less than all if it is multiplexed, was lost or time-shared. */
 double unc_seconds_of(const struct unc_session *, size_t set, const struct unc_stretch *);
-/* How long looks took between which a set was measured, ns; as a part of all the time where it was measured for
- * less than half of that. */
+/* Total width of the looks at the begins and ends of a set's counting, ns; if the set was measured
+ * for less than half of the time, scaled to all of it. */
 uint64_t unc_unsure(const struct unc_stretch *, size_t set);
-/* What took so long, in seconds; 0: no more than 1 % of the time. */
+/* `took` in seconds; 0: no more than 1 % of the time. */
 double unc_if_late(uint64_t took, const struct unc_stretch *);
 struct unc_weight unc_weigh(const struct unc_session *, size_t set, const struct unc_stretch *);
 uint64_t unc_scaled(uint64_t count, double scale);
-/* What the units of a measure have counted, together: each in its own time, scaled to all of it. *exact is the same
- * with what is behind the point. */
+/* The counts of all units of a measure: each is scaled from its own time to the whole time. *exact:
+ * the same with its fraction. */
 uint64_t unc_aggregate(const struct unc_session *, const struct unc_measure *,
 		       const struct unc_stretch *, double *exact);
-/* The result of a formula with what was counted; else why there is none. */
+/* Evaluates a formula; returns why there is no result, or NULL. */
 const char *unc_session_evaluate(struct unc_session *, const struct unc_session_item *,
 				 const struct unc_stretch *, double *value);
 
-/* session.c. Walks the units that an item is about and that cannot be read. Stops at the first non-zero return of fn
- * and returns it; or UNC_ERR_NOT_FOUND. */
+/* session.c. Calls fn with each unit of an item that cannot be read, until fn returns non-zero, and
+ * returns that; or UNC_ERR_NOT_FOUND. */
 typedef int (*unc_unit_fn)(void *user, const struct unc_unit *);
 int unc_session_missing(struct unc_session *, int id, unc_unit_fn fn, void *user);
 
 /* What a value lacks, and why: bit i is row i of marks.inc. */
 struct unc_marks {
 	uint32_t which;
-	const struct unc_set *set[32];    /* of a mark: the first set that has it */
-	bool emptied;                     /* nothing is left of the sum: it is none */
+	const struct unc_set *set[32];    /* the first set that has the mark */
+	bool emptied;                     /* no unit of the sum is left: there is no value */
 	unsigned units;                   /* that are left */
 	double seconds, interval_seconds; /* measured, of all and of the interval */
 	double late, interval_late;
 	double value, interval; /* of a formula */
 };
-/* What an item lacks. Which sets it goes without is in s->without. */
+/* Finds what an item lacks, and sets s->without for the sets that it goes without. */
 void unc_session_marks(struct unc_session *, const struct unc_session_item *, struct unc_marks *);
-/* A set of an item on a unit that means nothing now; NULL: there is none. */
+/* A set of an item on a unit that has no value now; NULL: none. */
 struct unc_set *unc_session_flawed(struct unc_session *, const struct unc_session_item *,
 				   uint32_t instance);
-/* Flags of the marks (UNC_VALUE_*); whether they leave no value at all, none since start, none of the
- * interval. */
+/* The flags of marks (UNC_VALUE_*). Whether marks leave no value: none at all, none since start, or
+ * none of the interval. */
 unsigned unc_marks_flags(const struct unc_marks *);
 enum unc_mark_scope { UNC_MARK_NOTE, UNC_MARK_INTERVAL, UNC_MARK_TOTAL, UNC_MARK_VALUE };
 bool unc_marks_leave(const struct unc_marks *, enum unc_mark_scope none);
-/* The sentence of the most important of its marks, of those that set a flag; 0: of all. Valid as
- * unc_session_reason()'s is. */
+/* The sentence of the most important mark that sets one of the flags; 0: of any mark. Valid as long
+ * as that of unc_session_reason(). */
 const char *unc_session_why(struct unc_session *s, int id, unsigned flags);
-/* Passes of an item that have not had their turn since start or reset. */
+/* Passes of an item that were not measured since start or reset. */
 uint64_t unc_session_waits_for(const struct unc_session *, const struct unc_session_item *);
-/* A pass was measured since the last interval ended, long enough to end one. */
+/* Whether a pass was measured since the last interval ended, long enough to end one. */
 bool unc_session_measured(const struct unc_session *, unsigned pass);
 bool unc_session_complete(const struct unc_session *, const struct unc_session_item *);
 
-/* ---- session.c. A call of a program begins: 0, and no sentence is left of the last one; UNC_ERR_STATE with
- * its sentence: the session belongs to the process that this one was forked from; or it runs. */
+/* ---- session.c. Begins a call of the program: returns 0, and clears the last sentence; UNC_ERR_STATE with its
+ * sentence: the session belongs to the process that this one was forked from; or it runs. */
 int unc_session_enter(struct unc_session *);
 int unc_session_enter_idle(struct unc_session *);
-/* What was measured before is not of this set. */
+/* Drops the results: the set of items has changed. */
 void unc_session_unmeasure(struct unc_session *);
-/* The item that a program means; NULL, with the sentence: there is none. */
+/* The item with this id; NULL, with the sentence: there is none. */
 struct unc_session_item *unc_session_find_item(struct unc_session *, int id);
 
-/* ---- values.c; the lock of the run is held, where it counts */
+/* ---- values.c; the caller holds the lock of the run, while it counts */
 
-/* What the units have counted up to the last look is taken: `last`. With it the interval ends, or all
- * that was counted before is forgotten. */
+/* Takes the counts up to the last look into `last`. With it the interval ends, or all earlier
+ * counts are forgotten. */
 void unc_session_take(struct unc_session *);
 void unc_session_end_interval(struct unc_session *);
 void unc_session_forget(struct unc_session *);
-/* Asks clocks for sets of which nothing has moved since. */
+/* Asks clocks for sets that have not moved since. */
 void unc_session_ask(struct unc_session *, const struct unc_totals *since);
 void unc_session_values(struct unc_session *, struct unc_value *values, size_t n, size_t size);
 void unc_session_value(struct unc_session *, const struct unc_session_item *, struct unc_value *);
-/* Whether counts may be all that is to be told of its values; and these. False: marks may be. */
+/* Whether counts may be the whole result, without marks; and the counts. False: there may be marks. */
 bool unc_session_is_plain(const struct unc_session *);
 bool unc_session_plain(struct unc_session *, uint64_t *counts, size_t n);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions: events and metrics are added, each to the passes in which it fits. */
+/* Sessions: adds events and metrics, each to the passes in which it fits. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ struct want {
 	int node; /* -1: all */
 };
 
-/* All of these measures in one pass. On error nothing is left behind. */
+/* Adds all of these measures to one pass. On error nothing is left behind. */
 static int fit_together(struct unc_session *s, const struct want *want, size_t n, unsigned pass,
 			uint32_t *measure)
 {
@@ -46,7 +46,7 @@ static int fit_together(struct unc_session *s, const struct want *want, size_t n
 	return 0;
 }
 
-/* The first pass in which they fit together. */
+/* Finds the first pass in which they fit together. */
 static int first_fit(struct unc_session *s, const struct want *want, size_t n, uint32_t *measure)
 {
 	int rc = UNC_ERR_CONFLICT;
@@ -57,8 +57,8 @@ static int first_fit(struct unc_session *s, const struct want *want, size_t n, u
 	return rc;
 }
 
-/* Each by itself where they do not fit together, if passes may be added. */
-static int fit(struct unc_session *s, const struct want *want, size_t n, uint32_t *measure)
+/* If they do not fit together and passes may be added, each is added by itself. */
+static int fit_passes(struct unc_session *s, const struct want *want, size_t n, uint32_t *measure)
 {
 	int rc = first_fit(s, want, n, measure);
 
@@ -73,7 +73,7 @@ static int fit(struct unc_session *s, const struct want *want, size_t n, uint32_
 				 UNC_MAX_PASSES);
 		return rc;
 	}
-	/* Is it too much by itself, or only together with what is there? */
+	/* Is the metric too large by itself, or only together with earlier items? */
 	struct unc_error first = s->error;
 	struct unc_checkpoint before = unc_session_checkpoint(s);
 	if (n > 1 && fit_together(s, want, n, s->n_passes, measure) == UNC_ERR_CONFLICT) {
@@ -86,8 +86,8 @@ static int fit(struct unc_session *s, const struct want *want, size_t n, uint32_
 	return rc;
 }
 
-/* Whether measure `lead` counts, on a unit of `follower`, what that shows. */
-static bool may_show(const struct unc_session *s, const struct unc_measure *follower,
+/* Whether measure `lead` counts, on a unit of `follower`, what the follower shows. */
+static bool may_lead(const struct unc_session *s, const struct unc_measure *follower,
 		     const struct unc_measure *lead)
 {
 	for (uint32_t i = 0; i < follower->n_wants; i++)
@@ -108,8 +108,8 @@ static bool is_event(const struct unc_session_item *item)
 	return !item->expr && !item->lacks;
 }
 
-/* An event that shows what another counts needs exactly one such beside it, whatever the passes. In
- * a metric it stands with its own. */
+/* An event that shows what another event counts needs exactly one such event beside it, in any
+ * pass. In a metric it is beside the one of the metric. */
 static int check_leads(struct unc_session *s)
 {
 	for (size_t f = 0; f < s->n_items && s->platform->table->n_lane; f++) {
@@ -126,7 +126,7 @@ static int check_leads(struct unc_session *s)
 			if (!is_event(&s->item[i]))
 				continue;
 			m = &s->measure[s->item[i].measure[0]];
-			if (!may_show(s, follower, m) || (lead && lead->event == m->event))
+			if (!may_lead(s, follower, m) || (lead && lead->event == m->event))
 				continue;
 			if (lead)
 				return unc_fail(&s->error, UNC_ERR_CONFLICT,
@@ -141,7 +141,8 @@ static int check_leads(struct unc_session *s)
 }
 
 /* On error the caller rolls back. */
-static int add_item(struct unc_session *s, const struct want *want, size_t n, struct unc_expr *expr)
+static int add_measured_item(struct unc_session *s, const struct want *want, size_t n,
+			     struct unc_expr *expr)
 {
 	struct unc_session_item *item = unc_session_new_item(s);
 	struct unc_item_unit unit = {0};
@@ -149,7 +150,7 @@ static int add_item(struct unc_session *s, const struct want *want, size_t n, st
 	if (!item || !(item->measure = calloc(n + 1, sizeof(*item->measure))))
 		return unc_no_memory(&s->error);
 	item->n_measures = (uint32_t)n;
-	int rc = fit(s, want, n, item->measure);
+	int rc = fit_passes(s, want, n, item->measure);
 	if (rc == 0 && !expr)
 		rc = check_leads(s);
 	if (rc < 0)
@@ -160,18 +161,18 @@ static int add_item(struct unc_session *s, const struct want *want, size_t n, st
 	return 0;
 }
 
-static int add_event(struct unc_session *s, const struct unc_name *name)
+static int add_event_item(struct unc_session *s, const struct unc_name *name)
 {
 	struct want want = {.spec = name->spec, .aggregate = UNC_EXPR_AS_EVENT, .node = name->node};
 	int rc = unc_place_put(s->platform, name, &want.spec, &s->error);
 
-	return rc < 0 ? rc : add_item(s, &want, 1, NULL);
+	return rc < 0 ? rc : add_measured_item(s, &want, 1, NULL);
 }
 
 /* ---- metrics */
 
-static int wants_of(struct unc_session *s, const struct unc_expr *expr, const struct unc_name *name,
-		    struct want *want)
+static int find_wants(struct unc_session *s, const struct unc_expr *expr,
+		      const struct unc_name *name, struct want *want)
 {
 	const struct unc_table *t = s->platform->table;
 	int socket = name->spec.socket, index = name->spec.index;
@@ -199,8 +200,8 @@ static int wants_of(struct unc_session *s, const struct unc_expr *expr, const st
 	return 0;
 }
 
-/* Room for the values of a formula's references, so that reading allocates nothing. */
-static bool enough_scratch(struct unc_session *s, size_t n)
+/* Reserves room for the values of a formula's references, so that reading allocates nothing. */
+static bool reserve_scratch(struct unc_session *s, size_t n)
 {
 	if (n <= s->n_scratch)
 		return true;
@@ -212,9 +213,9 @@ static bool enough_scratch(struct unc_session *s, size_t n)
 	return true;
 }
 
-/* What is known of a socket only, where a name is of less. */
-static int check_whole(struct unc_session *s, const struct unc_name *name,
-		       const struct unc_expr *expr)
+/* Refuses values known only per socket for a name that selects less than a socket. */
+static int check_whole_socket(struct unc_session *s, const struct unc_name *name,
+			      const struct unc_expr *expr)
 {
 	if (!(unc_expr_uses(expr) & UNC_EXPR_MEMORY_PEAK))
 		return 0;
@@ -228,7 +229,7 @@ static int check_whole(struct unc_session *s, const struct unc_name *name,
 	return 0;
 }
 
-static int add_metric(struct unc_session *s, const struct unc_name *name, const char *text)
+static int add_metric_item(struct unc_session *s, const struct unc_name *name, const char *text)
 {
 	int socket = name->at.socket >= 0 ? name->at.socket : name->spec.socket;
 	const struct unc_table *t = s->platform->table;
@@ -246,15 +247,15 @@ static int add_metric(struct unc_session *s, const struct unc_name *name, const 
 		return rc;
 	size_t n = unc_expr_refs(expr);
 	struct want *want = calloc(n + 1, sizeof(*want));
-	if (!want || !enough_scratch(s, n))
+	if (!want || !reserve_scratch(s, n))
 		rc = unc_no_memory(&s->error);
 	if (rc == 0)
-		rc = check_whole(s, name, expr);
+		rc = check_whole_socket(s, name, expr);
 	if (rc == 0)
-		rc = wants_of(s, expr, name, want);
+		rc = find_wants(s, expr, name, want);
 	if (rc == 0 && (unc_expr_uses(expr) & UNC_EXPR_MEMORY_PEAK) && s->platform->access)
 		rc = unc_peak_of(s->platform, socket, &peak, &s->error);
-	if (rc == 0 && (rc = add_item(s, want, n, expr)) == 0)
+	if (rc == 0 && (rc = add_measured_item(s, want, n, expr)) == 0)
 		s->item[s->n_items - 1].memory_peak = peak;
 	free(want);
 	if (rc < 0) {
@@ -283,7 +284,7 @@ static int add_counted(struct unc_session *s, const struct unc_name *name, const
 
 	if (rc < 0)
 		return rc;
-	return name->metric < 0 ? add_event(s, name) : add_metric(s, name, text);
+	return name->metric < 0 ? add_event_item(s, name) : add_metric_item(s, name, text);
 }
 
 int unc_session_add_name(struct unc_session *s, const struct unc_name *name, const char *text,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions: what is to be measured, and whether it fits. */
+/* Sessions: what is measured, and whether it fits. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,19 +66,19 @@ struct unc_session_item *unc_session_new_item(struct unc_session *s)
 	return &s->item[s->n_items++];
 }
 
-/* ---- which units */
+/* ---- selection of units */
 
-static bool selected(const struct unc_session *s, const struct unc_spec *spec,
-		     const struct unc_instance *u)
+static bool is_selected(const struct unc_session *s, const struct unc_spec *spec,
+			const struct unc_instance *u)
 {
 	return u->type == unc_type_pool(s->platform->table, spec->type) &&
 	       (spec->index < 0 || spec->index == u->index) &&
-	       /* The tables alone know one socket, which stands for all. */
+	       /* Tables without a machine have one socket, which stands for all. */
 	       (spec->socket < 0 || spec->socket == u->socket || !s->platform->access);
 }
 
-/* How a unit is told that counts other events, but not this one. */
-static struct unc_unit *tell_unreached(const struct unc_unit *unit, const struct unc_error *why)
+/* The description of a unit that counts other events, but not this one. */
+static struct unc_unit *describe_unreached(const struct unc_unit *unit, const struct unc_error *why)
 {
 	size_t size = strlen(why->text) + 1;
 	struct unc_unit *told = malloc(sizeof(*told) + size);
@@ -90,9 +90,9 @@ static struct unc_unit *tell_unreached(const struct unc_unit *unit, const struct
 	return told;
 }
 
-/* By what the unit counts the event; 0: it is missing. Or an error. */
-static int methods_of(struct unc_session *s, struct unc_measure *m, const struct unc_coded *event,
-		      size_t instance)
+/* The methods by which the unit counts the event; 0: the unit is missing. Or an error. */
+static int methods_or_missing(struct unc_session *s, struct unc_measure *m,
+			      const struct unc_coded *event, size_t instance)
 {
 	const struct unc_platform *p = s->platform;
 	struct unc_kernel_code kernel = event->kernel;
@@ -108,13 +108,14 @@ static int methods_of(struct unc_session *s, struct unc_measure *m, const struct
 		return unc_no_memory(&s->error);
 	m->missing = larger;
 	if (p->instances.unit[instance].available &&
-	    !(missing.told = tell_unreached(unc_unit_get(p, instance), &why)))
+	    !(missing.told = describe_unreached(unc_unit_get(p, instance), &why)))
 		return unc_no_memory(&s->error);
 	m->missing[m->n_missing++] = missing;
 	return 0;
 }
 
-static const struct unc_unit *told(const struct unc_session *s, const struct unc_missing *missing)
+static const struct unc_unit *unit_of(const struct unc_session *s,
+				      const struct unc_missing *missing)
 {
 	return missing->told ? missing->told : unc_unit_get(s->platform, missing->instance);
 }
@@ -180,7 +181,7 @@ static int fail_conflict(struct unc_session *s, const struct unc_conflict *c, co
 			one, bits, type);
 }
 
-/* Whether what is wanted of a unit in a pass fits together; the sentence is the session's. */
+/* Whether all wants of a unit in a pass fit together; else the session's error says why not. */
 static int check_unit(struct unc_session *s, uint32_t instance, unsigned pass)
 {
 	const struct unc_code *code[UNC_MAX_CODES];
@@ -192,7 +193,7 @@ static int check_unit(struct unc_session *s, uint32_t instance, unsigned pass)
 	for (int i = s->newest[instance]; i >= 0 && n < UNC_MAX_CODES; i = s->want[i].next)
 		if (s->want[i].pass == pass)
 			wants[n++] = i;
-	/* What was added first stays first in a sentence. */
+	/* The first added comes first in a sentence. */
 	for (size_t i = 0; i < n / 2; i++) {
 		int swap = wants[i];
 
@@ -206,7 +207,7 @@ static int check_unit(struct unc_session *s, uint32_t instance, unsigned pass)
 	return fail_conflict(s, &conflict, wants);
 }
 
-/* The want of an event on a unit in a pass: one that is there, or a new one. */
+/* The want of an event on a unit in a pass: an existing or a new one. */
 static int add_want(struct unc_session *s, uint32_t instance, unsigned pass,
 		    const struct unc_coded *event, uint32_t *out)
 {
@@ -228,8 +229,8 @@ static int add_want(struct unc_session *s, uint32_t instance, unsigned pass,
 	return check_unit(s, instance, pass);
 }
 
-/* Neighbouring units that count parts of one thing: as many as the machine's cores have threads. */
-static unsigned sharing(const struct unc_session *s, const struct unc_instance *u)
+/* The number of neighbouring units that count parts of one thing: the threads of a core. */
+static unsigned units_of_group(const struct unc_session *s, const struct unc_instance *u)
 {
 	const struct unc_tbl_type *type = &s->platform->table->type[u->type];
 	const struct unc_socket *socket = &s->platform->topology.socket[u->socket];
@@ -239,47 +240,47 @@ static unsigned sharing(const struct unc_session *s, const struct unc_instance *
 	return (unsigned)(socket->cpus / socket->cores);
 }
 
-/* What a unit sees, and those that share it. */
+/* The group of units that see the same. */
 static int group_of(const struct unc_session *s, const struct unc_instance *u)
 {
-	return u->socket << 16 | (int)(u->index / sharing(s, u));
+	return u->socket << 16 | (int)(u->index / units_of_group(s, u));
 }
 
-/* Where one group counts of those that see the same: the machine, or each socket. */
+/* The range in which only one of the groups that see the same counts: the machine, or each socket. */
 static size_t scope_of(const struct unc_measure *m, const struct unc_instance *u)
 {
 	return m->aggregate == UNC_AGGREGATE_SOCKET ? u->socket : 0;
 }
 
-/* group: that was chosen in each scope, -1 before. whole: each unit sees what all of its group see. */
-static bool needless(const struct unc_session *s, const struct unc_measure *m, bool whole,
-		     const struct unc_instance *u, const int *group)
+/* group: the one chosen in each scope, -1: none yet. whole: each unit sees what all of its group see. */
+static bool is_needless(const struct unc_session *s, const struct unc_measure *m, bool whole,
+			const struct unc_instance *u, const int *group)
 {
 	bool same = m->aggregate == UNC_AGGREGATE_ONE || m->aggregate == UNC_AGGREGATE_SOCKET;
 	int chosen = group[scope_of(m, u)];
 
-	if (whole && u->index % sharing(s, u))
+	if (whole && u->index % units_of_group(s, u))
 		return true;
 	return same && chosen >= 0 && chosen != group_of(s, u);
 }
 
-/* What another unit tells as well is not missing. */
+/* A missing unit is not missed if another unit counts the same. */
 static void drop_needless(const struct unc_session *s, struct unc_measure *m, bool whole,
 			  const int *group)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < m->n_missing; i++)
-		if (needless(s, m, whole, &s->platform->instances.unit[m->missing[i].instance],
-			     group))
+		if (is_needless(s, m, whole, &s->platform->instances.unit[m->missing[i].instance],
+				group))
 			free(m->missing[i].told);
 		else
 			m->missing[n++] = m->missing[i];
 	m->n_missing = n;
 }
 
-/* Whether a unit is of the node that is asked for (-1: all are), or why nobody knows. */
-static int of_node(struct unc_session *s, size_t instance, int node, const char *name)
+/* Whether a unit belongs to the node (-1: every unit does), or the error why that is unknown. */
+static int is_of_node(struct unc_session *s, size_t instance, int node, const char *name)
 {
 	int owner = node < 0 ? node : unc_numa_owner(s->platform, instance, &s->error);
 
@@ -304,7 +305,7 @@ int unc_session_add_measure(struct unc_session *s, const struct unc_spec *spec, 
 	const struct unc_coded *event = unc_platform_code(s->platform, spec, 0, &s->error);
 	struct unc_measure *m = new_measure(s);
 	int rc, group[UNC_MAX_SOCKETS];
-	bool whole; /* a unit that the user names counts */
+	bool whole; /* one unit counts for its group, but a unit that the user names counts always */
 
 	if (!event)
 		return s->error.code;
@@ -317,9 +318,9 @@ int unc_session_add_measure(struct unc_session *s, const struct unc_spec *spec, 
 	for (size_t i = 0; i < p->instances.n; i++) {
 		const struct unc_instance *u = &p->instances.unit[i];
 
-		if (!selected(s, spec, u))
+		if (!is_selected(s, spec, u))
 			continue;
-		if ((rc = of_node(s, i, node, event->name)) <= 0) {
+		if ((rc = is_of_node(s, i, node, event->name)) <= 0) {
 			if (rc < 0)
 				return rc;
 			continue;
@@ -328,10 +329,10 @@ int unc_session_add_measure(struct unc_session *s, const struct unc_spec *spec, 
 		    !(event = unc_platform_code(s->platform, spec, u->socket, &s->error)))
 			return s->error.code;
 		m->aggregate = aggregate_of(aggregate, &event->code);
-		rc = p->access ? methods_of(s, m, event, i) : UNC_BY_REGISTERS;
+		rc = p->access ? methods_or_missing(s, m, event, i) : UNC_BY_REGISTERS;
 		if (rc < 0)
 			return rc;
-		if (!rc || needless(s, m, whole, u, group))
+		if (!rc || is_needless(s, m, whole, u, group))
 			continue;
 		group[scope_of(m, u)] = group_of(s, u);
 		rc = add_want(s, (uint32_t)i, pass, event, &m->want[m->n_wants]);
@@ -341,16 +342,16 @@ int unc_session_add_measure(struct unc_session *s, const struct unc_spec *spec, 
 	}
 	if (m->n_wants == 0)
 		return no_units(s, event->name, spec,
-				m->n_missing ? told(s, &m->missing[0])->reason : NULL);
+				m->n_missing ? unit_of(s, &m->missing[0])->reason : NULL);
 	drop_needless(s, m, whole, group);
 	return 0;
 }
 
 /* ---- units of an item */
 
-/* Whether an earlier measure of the item is about the instance as well. */
-static bool told_before(const struct unc_session *s, const struct unc_session_item *item,
-			uint32_t until, uint32_t instance, bool missing)
+/* Whether an earlier measure of the item has the instance as well. */
+static bool is_in_earlier(const struct unc_session *s, const struct unc_session_item *item,
+			  uint32_t until, uint32_t instance, bool missing)
 {
 	for (uint32_t k = 0; k < until; k++) {
 		const struct unc_measure *m = &s->measure[item->measure[k]];
@@ -377,8 +378,8 @@ bool unc_session_next_unit(const struct unc_session *s, const struct unc_session
 				i < m->n_wants ? NULL : &m->missing[i - m->n_wants];
 
 			unit->instance = missing ? missing->instance : s->want[m->want[i]].instance;
-			unit->missing = missing ? told(s, missing) : NULL;
-			if (!told_before(s, item, unit->measure, unit->instance, missing != NULL))
+			unit->missing = missing ? unit_of(s, missing) : NULL;
+			if (!is_in_earlier(s, item, unit->measure, unit->instance, missing != NULL))
 				return true;
 		}
 	}

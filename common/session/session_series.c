@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions: what is named, at all its places, and what an item is. */
+/* Sessions: adds a name at all its places, and describes items. */
 #include <string.h>
 
 #include "base/abi.h"
 #include "session/session.h"
 
-/* What is being added, and what came of it. */
+/* The series that is being added, and its result. */
 struct series {
 	struct unc_name name;
 	struct unc_item what;
 	size_t n, counted;
-	struct unc_error lacks; /* the first place where it cannot be counted */
-	struct unc_error note;  /* it is added, and at other places than were asked for */
+	struct unc_error lacks; /* why it cannot be counted at the first such place */
+	struct unc_error note;  /* it was added, but at other places than requested */
 };
 
-/* A unit or a socket may be without what others have: that is an item as well. rc: what finding the
- * place came to; its sentence is the session's. */
+/* Adds the name at a place. A unit or socket may lack what others have: it becomes an item as well.
+ * rc: the result of finding the place; its sentence is the session's. */
 static int add_there(struct unc_session *s, struct series *series, const struct unc_name *there,
 		     int rc)
 {
@@ -43,7 +43,7 @@ static int add_place(struct unc_session *s, struct series *series, int socket, i
 	return add_there(s, series, &there, 0);
 }
 
-static int add_sockets(struct unc_session *s, struct series *series)
+static int add_at_sockets(struct unc_session *s, struct series *series)
 {
 	int rc = 0, only = series->name.spec.socket;
 
@@ -63,7 +63,7 @@ static bool is_chosen(const struct series *series, const char *type, const struc
 	       (only->index < 0 || only->index == unit->index);
 }
 
-static int add_units(struct unc_session *s, struct series *series, const char *units_of)
+static int add_at_units(struct unc_session *s, struct series *series, const char *units_of)
 {
 	const struct unc_unit *unit;
 	int rc = 0;
@@ -74,7 +74,7 @@ static int add_units(struct unc_session *s, struct series *series, const char *u
 	return rc;
 }
 
-/* Each unit, where the name is of one unit type; else each socket, with a sentence that says so. */
+/* Adds each unit, if the name has one unit type; else each socket, with a sentence that says so. */
 static int add_units_or_sockets(struct unc_session *s, struct series *series, uint16_t type)
 {
 	const struct unc_table *t = s->platform->table;
@@ -83,11 +83,11 @@ static int add_units_or_sockets(struct unc_session *s, struct series *series, ui
 	if (type == UNC_NONE)
 		unc_fail(&s->error, rc, "%s: it is of no single unit type", series->what.base);
 	else
-		rc = add_units(s, series, unc_type_name(t, unc_type_pool(t, type)));
+		rc = add_at_units(s, series, unc_type_name(t, unc_type_pool(t, type)));
 	if (rc != UNC_ERR_INVALID || !series->what.metric || series->n)
 		return rc;
 	unc_fail(&series->note, UNC_OK, "%.400s; each socket has a value", s->error.text);
-	return add_sockets(s, series);
+	return add_at_sockets(s, series);
 }
 
 static int add_nodes(struct unc_session *s, struct series *series)
@@ -109,15 +109,15 @@ static int add_nodes(struct unc_session *s, struct series *series)
 
 /* ---- devices: an item for each port of a stack that has some below it */
 
-/* Ports of a stack that cannot be told apart, at the place of the lowest, and the first device below. */
+/* Ports of a stack that cannot be told apart, stored at the lowest of them, and the first device below. */
 struct ports {
 	unsigned mask[UNC_MAX_PORTS];
 	char device[UNC_MAX_PORTS][UNC_DEVICE_MAX];
 	bool unknown; /* the port of a device is not known */
 };
 
-/* Devices that have a port in common are counted together, by the name of one that is below all of these. */
-static int take_device(void *user, const struct unc_device *device)
+/* Devices with a common port are counted together, under the name of a device that is below all of these ports. */
+static int add_ports_of_device(void *user, const struct unc_device *device)
 {
 	struct ports *ports = user;
 	unsigned own = device->ports, mask = own;
@@ -139,13 +139,13 @@ static int take_device(void *user, const struct unc_device *device)
 	return 0;
 }
 
-/* If devices below have no known port, their traffic is in the ports of no item: these are one more item, so
- * that the items of a stack add up to its total. A stack whose devices are not known is one item. */
+/* Adds the items of a stack. If the port of a device is unknown, the ports of no item become one more item, so that
+ * the items of a stack add up to its total. A stack with unknown devices is one item. */
 static int add_stack(struct unc_session *s, struct series *series, const struct unc_unit *unit,
 		     int n)
 {
 	struct ports ports = {.mask = {0}};
-	bool known = unc_unit_devices(s->platform, unit, take_device, &ports) == 0;
+	bool known = unc_unit_devices(s->platform, unit, add_ports_of_device, &ports) == 0;
 	unsigned all = (1u << n) - 1, rest = all;
 	struct unc_name there;
 	int rc = 0;
@@ -153,7 +153,7 @@ static int add_stack(struct unc_session *s, struct series *series, const struct 
 	for (int port = 0; rc == 0 && known && port < n; port++) {
 		if (!ports.mask[port])
 			continue;
-		there = series->name; /* the device says socket, unit and ports */
+		there = series->name; /* the device implies socket, unit and ports */
 		memcpy(there.device, ports.device[port], sizeof(there.device));
 		there.at.socket = unit->socket;
 		there.at.index = unit->index;
@@ -188,13 +188,13 @@ static int add_devices(struct unc_session *s, struct series *series, const char 
 	return rc;
 }
 
-/* Whether the name has a place already, of which there is one. */
-static bool is_there(const struct unc_name *name)
+/* Whether the name already has a place, so that there is only one. */
+static bool has_place(const struct unc_name *name)
 {
 	return name->node >= 0 || name->device[0] || name->port >= 0;
 }
 
-/* All that `per` asks for; the place of the text itself where there is no other. */
+/* Adds all places that `per` requests; if there are none, the place of the text itself. */
 static int add_places(struct unc_session *s, struct series *series, unsigned per)
 {
 	const struct unc_table *t = s->platform->table;
@@ -206,7 +206,7 @@ static int add_places(struct unc_session *s, struct series *series, unsigned per
 
 	if (series->what.metric && !series->what.metric->available)
 		per &= ~(unsigned)UNC_EACH_UNIT;
-	if (is_there(&series->name))
+	if (has_place(&series->name))
 		return add_there(s, series, &series->name, 0);
 	if (per & UNC_EACH_NODE)
 		rc = add_nodes(s, series);
@@ -215,11 +215,11 @@ static int add_places(struct unc_session *s, struct series *series, unsigned per
 	else if (per & UNC_EACH_UNIT)
 		rc = add_units_or_sockets(s, series, type);
 	else if (per & (UNC_EACH_SOCKET | UNC_EACH_DEVICE))
-		rc = add_sockets(s, series);
+		rc = add_at_sockets(s, series);
 	return rc || series->n ? rc : add_place(s, series, at->socket, at->index);
 }
 
-/* What a text names: where that says, or at each place that is asked for. */
+/* Adds a text at its own place, or at each requested place. */
 static int add_series(struct unc_session *s, const char *text, unsigned per, struct series *series)
 {
 	int rc = unc_platform_parse(s->platform, text, false, &series->name, &s->error);
@@ -237,8 +237,9 @@ static int add_series(struct unc_session *s, const char *text, unsigned per, str
 	return rc;
 }
 
-/* All of it, or nothing. */
-static int add(struct unc_session *s, const char *text, unsigned per, int *first, size_t *n)
+/* Adds all of it, or nothing. */
+static int add_all_or_nothing(struct unc_session *s, const char *text, unsigned per, int *first,
+			      size_t *n)
 {
 	struct unc_checkpoint before = unc_session_checkpoint(s);
 	struct series series = {.n = 0};
@@ -265,7 +266,7 @@ int unc_session_add_each(struct unc_session *s, const char *text, unsigned per, 
 	if (rc == 0 && per & ~known)
 		rc = unc_fail(&s->error, UNC_ERR_INVALID, "unknown places 0x%x of a series",
 			      per & ~known);
-	return rc < 0 ? rc : add(s, text, per, first, n);
+	return rc < 0 ? rc : add_all_or_nothing(s, text, per, first, n);
 }
 
 int unc_session_add(struct unc_session *s, const char *text, int *id)
@@ -275,7 +276,7 @@ int unc_session_add(struct unc_session *s, const char *text, int *id)
 	return unc_session_add_each(s, text, 0, id, &n);
 }
 
-/* ---- what an item is */
+/* ---- descriptions */
 
 int unc_session_item(struct unc_session *s, int id, struct unc_item *out)
 {

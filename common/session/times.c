@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions: the time that a value is about, and what was counted in it. */
+/* Sessions: the time of a value, and what was counted in it. */
 #include <math.h>
 
 #include "session/session.h"
@@ -49,13 +49,13 @@ struct unc_time unc_time_of(const struct unc_stretch *of, size_t set)
 				 .blur = to->time.blur - from->time.blur + from->look.width};
 }
 
-/* Whether a time differs from all by no more than a thousandth. */
+/* Whether a time differs from the whole by no more than a thousandth. */
 static bool is_whole(uint64_t ran, const struct unc_stretch *of)
 {
 	return ran - of->ns + of->ns / 1000 <= 2 * (of->ns / 1000);
 }
 
-/* Whether a set has counted for a part of the time alone: it began later, or was lost meanwhile. */
+/* Whether a set has counted for only a part of the time: it began later, or was lost meanwhile. */
 static bool is_part(const struct unc_session *s, size_t set, const struct unc_stretch *of)
 {
 	const struct unc_point *now = &s->last.point[set];
@@ -80,7 +80,7 @@ uint64_t unc_unsure(const struct unc_stretch *of, size_t set)
 
 	if (time.ran >= of->ns / 2)
 		return ns;
-	if (!time.ran) /* in parts it waits for its turn, or has no value */
+	if (!time.ran) /* in parts it waits for its pass, or has no value */
 		return of->parts ? 0 : of->ns;
 	return (uint64_t)((double)of->ns * (double)ns / (double)time.ran);
 }
@@ -90,8 +90,8 @@ double unc_if_late(uint64_t took, const struct unc_stretch *of)
 	return of->slow && took > of->ns / 100 ? (double)took * 1e-9 : 0;
 }
 
-/* A count whose time differs by less than a thousandth stays as it is, but where counting was interrupted, or
- * began in it. */
+/* A count whose time differs by less than a thousandth is not scaled, unless counting was
+ * interrupted, or began, in it. */
 struct unc_weight unc_weigh(const struct unc_session *s, size_t set, const struct unc_stretch *of)
 {
 	uint64_t ran = unc_time_of(of, set).ran;
@@ -103,7 +103,7 @@ struct unc_weight unc_weigh(const struct unc_session *s, size_t set, const struc
 
 /* ---- passes */
 
-/* How long a pass has to have been measured, in ns, for that to stand for all of the time. */
+/* The shortest time, in ns, for which a pass must be measured to stand for the whole time. */
 static uint64_t least_measured(const struct unc_session *s, bool interval)
 {
 	const uint64_t first_turn = 2000000, turn = s->run->turn_ns;
@@ -128,8 +128,8 @@ uint64_t unc_session_waits_for(const struct unc_session *s, const struct unc_ses
 	return passes & item->waits;
 }
 
-/* An item is complete when each of its passes has had its turn: its interval ended then. Of one
- * pass, each read ends it. */
+/* An item is complete when each of its passes was measured: then its interval ended. With one pass
+ * each read ends it. */
 bool unc_session_complete(const struct unc_session *s, const struct unc_session_item *item)
 {
 	return s->n_passes == 1 || item->seen == item->waits;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions: what the units have counted becomes values. No lookup, no parsing, no allocation. */
+/* Sessions: counts become values. No lookup, no parsing, no allocation. */
 #include <math.h>
 #include <string.h>
 
 #include "base/abi.h"
 #include "session/session.h"
 
-/* ---- what is taken of a run */
+/* ---- totals of the run */
 
 void unc_session_take(struct unc_session *s)
 {
@@ -36,7 +36,8 @@ void unc_session_take(struct unc_session *s)
 	s->last = *t;
 }
 
-static void copy(const struct unc_run *run, struct unc_totals *to, const struct unc_totals *from)
+static void copy_totals(const struct unc_run *run, struct unc_totals *to,
+			const struct unc_totals *from)
 {
 	memcpy(to->count, from->count, run->n_counters * sizeof(*to->count));
 	memcpy(to->point, from->point, run->n_sets * sizeof(*to->point));
@@ -48,9 +49,9 @@ static void copy(const struct unc_run *run, struct unc_totals *to, const struct 
 
 void unc_session_forget(struct unc_session *s)
 {
-	copy(s->run, &s->start, &s->last);
-	copy(s->run, &s->begin, &s->last);
-	copy(s->run, &s->end, &s->last);
+	copy_totals(s->run, &s->start, &s->last);
+	copy_totals(s->run, &s->begin, &s->last);
+	copy_totals(s->run, &s->end, &s->last);
 	for (size_t i = 0; i < s->n_items; i++) {
 		struct unc_session_item *item = &s->item[i];
 
@@ -80,7 +81,7 @@ void unc_session_ask(struct unc_session *s, const struct unc_totals *since)
 
 /* ---- an interval ends */
 
-/* Sets of passes that were measured; those of others keep what they had. */
+/* Ends the interval for sets of passes that were measured; sets of others keep theirs. */
 static void end_passes(struct unc_session *s)
 {
 	const struct unc_run *run = s->run;
@@ -137,12 +138,12 @@ void unc_session_end_interval(struct unc_session *s)
 
 /* ---- values */
 
-static double share(double part, double all)
+static double share_of(double part, double all)
 {
 	return part < all ? part / all : 1;
 }
 
-/* What `item` has counted, in full. */
+/* The value of an item, in full. */
 static void item_value(struct unc_session *s, const struct unc_session_item *item,
 		       const struct unc_stretch *start, struct unc_value *v)
 {
@@ -159,7 +160,7 @@ static void item_value(struct unc_session *s, const struct unc_session_item *ite
 		return;
 	v->flags |= unc_session_complete(s, item) ? UNC_VALUE_FRESH : 0;
 	v->interval_seconds = m.interval_seconds;
-	v->interval_share = share(m.interval_seconds, interval.all);
+	v->interval_share = share_of(m.interval_seconds, interval.all);
 	v->interval_late = m.interval_late;
 	v->value = m.value;
 	v->interval = m.interval;
@@ -171,15 +172,15 @@ static void item_value(struct unc_session *s, const struct unc_session_item *ite
 		v->delta = 0;
 		v->interval = NAN;
 	}
-	v->flags |= share(m.seconds, start->all) < 1 ? UNC_VALUE_ESTIMATED : 0;
-	if (unc_marks_leave(&m, UNC_MARK_TOTAL)) { /* of the interval there may be one */
+	v->flags |= share_of(m.seconds, start->all) < 1 ? UNC_VALUE_ESTIMATED : 0;
+	if (unc_marks_leave(&m, UNC_MARK_TOTAL)) { /* the interval may still have one */
 		v->flags &= ~(unsigned)UNC_VALUE_LATE;
 		v->count = 0;
 		v->value = 0;
 		return;
 	}
 	v->seconds = m.seconds;
-	v->share = share(m.seconds, start->all);
+	v->share = share_of(m.seconds, start->all);
 	v->late = m.late;
 	v->flags |= UNC_VALUE_VALID;
 }
@@ -199,7 +200,7 @@ static inline uint64_t plain_count(const struct unc_session *s, uint32_t counter
 	return even ? count : unc_scaled(count, s->weight[s->run->of[counter]].scale);
 }
 
-/* One counter, of which all is known: most of what is read often. */
+/* The value of one counter without marks: most of what is read often. */
 static inline void plain_value(const struct unc_session *s, uint32_t counter, bool even,
 			       struct unc_value *v)
 {
@@ -222,9 +223,9 @@ static inline void plain_value(const struct unc_session *s, uint32_t counter, bo
 	v->interval = (double)delta;
 }
 
-/* Times of sets, once for all that they count. */
-static void weigh(struct unc_session *s, const struct unc_stretch *start,
-		  const struct unc_stretch *interval)
+/* Computes the weights of sets, once for all their counters. */
+static void weigh_sets(struct unc_session *s, const struct unc_stretch *start,
+		       const struct unc_stretch *interval)
 {
 	for (size_t i = 0; i < s->run->n_sets; i++) {
 		s->weight[i] = unc_weigh(s, i, start);
@@ -275,7 +276,7 @@ void unc_session_values(struct unc_session *s, struct unc_value *values, size_t 
 	struct unc_value v, *out = &v;
 
 	if (!even && !start.parts)
-		weigh(s, &start, &interval);
+		weigh_sets(s, &start, &interval);
 	for (size_t i = 0; i < n && i < s->n_items; i++) {
 		struct unc_session_item *item = &s->item[i];
 
