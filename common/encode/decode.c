@@ -12,12 +12,12 @@ struct decode {
 	uint64_t ignored; /* bits of ctl that may hold anything */
 	const struct unc_code_filter *filter;
 	size_t n_filters;
-	const char *missing;  /* filter register that is not known and would be needed */
-	struct unc_spec best; /* of what has been found, if anything */
+	const char *missing;  /* a needed filter register that is not known */
+	struct unc_spec best; /* the best so far, if found */
 	bool found;
 };
 
-static bool same_code(const struct decode *d, const struct unc_spec *spec)
+static bool encodes_to_code(const struct decode *d, const struct unc_spec *spec)
 {
 	struct unc_code code;
 
@@ -38,8 +38,8 @@ static const struct unc_tbl_fields *umask_fields(const struct decode *d,
 	return unc_umask_fields(d->t, &d->t->umask[spec->umask[k]]);
 }
 
-/* What a field holds where nobody gives it: its default, else what its register holds at rest. */
-static uint64_t at_rest(const struct decode *d, const struct unc_spec *spec, uint16_t field)
+/* The value of a field that is not given: its default, else its register's value at rest. */
+static uint64_t value_at_rest(const struct decode *d, const struct unc_spec *spec, uint16_t field)
 {
 	const struct unc_tbl_field *f = &d->t->field[field];
 	const struct unc_tbl_set *s =
@@ -54,8 +54,8 @@ static uint64_t at_rest(const struct decode *d, const struct unc_spec *spec, uin
 					    : unc_field_planned(d->t, &none, field);
 }
 
-/* Gives the event the fields that it takes and that hold what they would not without being given. */
-static void take_fields(struct decode *d, struct unc_spec *spec)
+/* Gives the event the fields that it takes and whose value differs from that of a field not given. */
+static void give_fields(struct decode *d, struct unc_spec *spec)
 {
 	uint16_t field;
 	bool needed, known;
@@ -69,7 +69,7 @@ static void take_fields(struct decode *d, struct unc_spec *spec)
 		for (unsigned k = 0; k < spec->n_umasks; k++)
 			needed = needed ||
 				 unc_find_set(d->t, &umask_fields(d, spec, k)->needs, field);
-		bool says = needed || (value != at_rest(d, spec, field) &&
+		bool says = needed || (value != value_at_rest(d, spec, field) &&
 				       (value || !(f->flags & UNC_FIELD_WO)));
 
 		if (!known && needed)
@@ -81,14 +81,14 @@ static void take_fields(struct decode *d, struct unc_spec *spec)
 	}
 }
 
-static void drop(struct unc_spec *spec, unsigned i)
+static void drop_field(struct unc_spec *spec, unsigned i)
 {
 	memmove(&spec->field[i], &spec->field[i + 1],
 		(spec->n_fields - i - 1) * sizeof(spec->field[0]));
 	spec->n_fields--;
 }
 
-/* Whether what comes with a field is there too, where no other field says it. */
+/* Whether all values that come with a field are there, unless another field gives them. */
 static bool has_with(const struct decode *d, const struct unc_spec *spec, uint16_t field)
 {
 	const struct unc_range *with = &d->t->field[field].with;
@@ -108,8 +108,8 @@ static bool drop_one(const struct decode *d, struct unc_spec *spec)
 	for (unsigned i = 0; i < spec->n_fields; i++) {
 		struct unc_spec less = *spec;
 
-		drop(&less, i);
-		if (same_code(d, &less)) {
+		drop_field(&less, i);
+		if (encodes_to_code(d, &less)) {
 			*spec = less;
 			return true;
 		}
@@ -118,20 +118,20 @@ static bool drop_one(const struct decode *d, struct unc_spec *spec)
 }
 
 /* Completes an event with umasks by the fields that it needs, and no more. */
-static bool complete(struct decode *d, struct unc_spec *spec)
+static bool complete_fields(struct decode *d, struct unc_spec *spec)
 {
-	take_fields(d, spec);
+	give_fields(d, spec);
 	struct unc_spec plain = *spec;
-	plain.n_fields = 0; /* a umask may say it all, and then takes none */
-	if (same_code(d, &plain)) {
+	plain.n_fields = 0; /* a umask may give all the bits, and then takes no fields */
+	if (encodes_to_code(d, &plain)) {
 		*spec = plain;
 		return true;
 	}
-	/* Others say it: msg has the bits of opc, but of its mask only some. */
+	/* Another field gives them: msg has the bits of opc, but only some of its mask. */
 	for (unsigned i = spec->n_fields; i-- > 0;)
 		if (!has_with(d, spec, spec->field[i].field))
-			drop(spec, i);
-	if (!same_code(d, spec))
+			drop_field(spec, i);
+	if (!encodes_to_code(d, spec))
 		return false;
 	while (drop_one(d, spec))
 		continue;
@@ -144,7 +144,7 @@ static uint64_t umask_bits(const struct decode *d, const struct unc_tbl_umask *u
 	return unc_sets_bits(d->t, &unc_umask_fields(d->t, u)->sets, UNC_NONE);
 }
 
-/* How much of the registers a umask explains: bits of CTL that are `left`, whole filter fields. */
+/* How much of the registers a umask explains: bits of CTL in `left`, whole filter fields. */
 static int explains(const struct decode *d, const struct unc_tbl_umask *u, uint64_t left)
 {
 	const struct unc_range *sets = &unc_umask_fields(d->t, u)->sets;
@@ -164,8 +164,8 @@ static int explains(const struct decode *d, const struct unc_tbl_umask *u, uint6
 	return bits & ~left ? 0 : n;
 }
 
-/* Umasks that may be combined, those that explain most first, as long as they explain something. */
-static void combine(const struct decode *d, struct unc_spec *spec)
+/* Combines umasks, those that explain most first, while they explain anything. */
+static void combine_umasks(const struct decode *d, struct unc_spec *spec)
 {
 	const struct unc_tbl_event *e = &d->t->event[spec->event];
 	uint64_t left = d->ctl;
@@ -190,22 +190,22 @@ static void combine(const struct decode *d, struct unc_spec *spec)
 	}
 }
 
-/* Fewer words are better: the name that says most. */
+/* The length of a name: the shortest is the best. */
 static unsigned words(const struct unc_spec *spec)
 {
 	return spec->n_fields * UNC_SPEC_UMASKS + spec->n_umasks;
 }
 
-/* Keeps an event with umasks if it can be completed, and says more than the best so far. */
+/* Keeps an event with umasks if it can be completed, and its name is shorter than the best. */
 static void try_umasks(struct decode *d, struct unc_spec spec)
 {
-	if (!complete(d, &spec) || (d->found && words(&spec) >= words(&d->best)))
+	if (!complete_fields(d, &spec) || (d->found && words(&spec) >= words(&d->best)))
 		return;
 	d->best = spec;
 	d->found = true;
 }
 
-static void try_event(struct decode *d, struct unc_spec spec)
+static void try_with_umasks(struct decode *d, struct unc_spec spec)
 {
 	const struct unc_tbl_event *e = &d->t->event[spec.event];
 
@@ -217,7 +217,7 @@ static void try_event(struct decode *d, struct unc_spec spec)
 		if (!(umask_bits(d, &d->t->umask[spec.umask[0]]) & ~(d->ctl | d->ignored)))
 			try_umasks(d, spec);
 	}
-	combine(d, &spec);
+	combine_umasks(d, &spec);
 	if (spec.n_umasks)
 		try_umasks(d, spec);
 }
@@ -231,8 +231,8 @@ static bool added_to(const struct unc_table *t, const struct unc_tbl_event *e, u
 	return false;
 }
 
-/* Whether the own bits of an event are set so in the control, but for those that are ignored. */
-static bool fits(const struct decode *d, const struct unc_tbl_event *e)
+/* Whether the control holds the event's own bits, apart from ignored ones. */
+static bool has_event_bits(const struct decode *d, const struct unc_tbl_event *e)
 {
 	if (e->counter != UNC_NONE || e->fields.sets.n == 0)
 		return false;
@@ -251,22 +251,23 @@ static bool fits(const struct decode *d, const struct unc_tbl_event *e)
 	return true;
 }
 
-/* Tries all events of a pool of counters: those of each view on it. */
+/* Tries all events of a pool of counters, of every view on it. */
 static bool try_events(struct decode *d, unsigned type)
 {
 	for (size_t i = 0; i < d->t->n_event; i++) {
 		const struct unc_tbl_event *e = &d->t->event[i];
 
-		if (unc_type_pool(d->t, e->type) == unc_type_pool(d->t, type) && fits(d, e))
-			try_event(d, (struct unc_spec){.type = e->type,
-						       .event = (uint16_t)i,
-						       .index = -1,
-						       .socket = -1});
+		if (unc_type_pool(d->t, e->type) == unc_type_pool(d->t, type) &&
+		    has_event_bits(d, e))
+			try_with_umasks(d, (struct unc_spec){.type = e->type,
+							     .event = (uint16_t)i,
+							     .index = -1,
+							     .socket = -1});
 	}
 	return d->found;
 }
 
-/* Bits of CTL that say nothing of the event: those that read back as 0 whatever was written, and
+/* Bits of CTL that do not depend on the event: those that read back as 0 whatever was written, and
  * those by which an overflow freezes. */
 static uint64_t silent_bits(const struct unc_table *t, unsigned type)
 {

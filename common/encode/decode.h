@@ -6,10 +6,9 @@
 #include "encode/event.h"
 
 /*
- * The event that a control value makes a counter of `type` (or of a view of it) count, with the
- * umasks and fields that give just this value. Filters that are not given are unknown.
- * Errors: UNC_ERR_NOT_FOUND no event of the type is programmed so; UNC_ERR_INVALID a filter register
- * must be known (the sentence names it).
+ * Finds the event that a control value makes a counter of `type` (or of a view of it) count, with the umasks and
+ * fields that encode to this value. Filters that are not given are unknown. Errors: UNC_ERR_NOT_FOUND no event of
+ * the type has such a control; UNC_ERR_INVALID a filter register must be known (the sentence names it).
  */
 int unc_code_decode(const struct unc_table *, unsigned type, uint64_t ctl,
 		    const struct unc_code_filter *filters, size_t n, struct unc_spec *out,

@@ -14,8 +14,8 @@ static struct unc_code_filter *find_filter(struct unc_code *c, uint16_t reg)
 	return f ? &c->filter[f - c->filter] : NULL;
 }
 
-/* The register's filter, a new one if need be; NULL: there is no room, which has been said. */
-static struct unc_code_filter *filter_of(struct unc_work *w, uint16_t reg)
+/* The register's filter, existing or new; NULL: there is no room, and the error is set. */
+static struct unc_code_filter *get_filter(struct unc_work *w, uint16_t reg)
 {
 	struct unc_code_filter *f = find_filter(w->code, reg);
 
@@ -31,10 +31,10 @@ static struct unc_code_filter *filter_of(struct unc_work *w, uint16_t reg)
 }
 
 /*
- * Adds a value to its bits. What others have put there stays: rules.c looks whether what came out
- * is what was asked for. Filters know which bits are `meant`; only those are left alone.
+ * Adds a value to its bits. Bits that are already set stay: rules.c checks whether the result is
+ * what was asked for. `meant` has the bits of filters that were given: defaults leave those alone.
  */
-static void deposit(struct unc_work *w, uint16_t field, uint64_t value, const uint64_t *meant)
+static void add_bits(struct unc_work *w, uint16_t field, uint64_t value, const uint64_t *meant)
 {
 	const struct unc_tbl_field *f = &w->t->field[field];
 	uint64_t rest = value >> f->shift;
@@ -48,7 +48,7 @@ static void deposit(struct unc_work *w, uint16_t field, uint64_t value, const ui
 			w->code->ctl |= bits;
 			continue;
 		}
-		struct unc_code_filter *filter = filter_of(w, f->reg[p]);
+		struct unc_code_filter *filter = get_filter(w, f->reg[p]);
 
 		if (!filter)
 			return;
@@ -57,39 +57,39 @@ static void deposit(struct unc_work *w, uint16_t field, uint64_t value, const ui
 	}
 }
 
-/* What the user asks for, and what comes with it. */
-static void wish(struct unc_work *w, uint16_t field, uint16_t by, uint64_t value)
+/* Records a wish of the user, or one that comes with it. */
+static void add_wish(struct unc_work *w, uint16_t field, uint16_t by, uint64_t value)
 {
 	if (w->n_wishes == UNC_MAX_WISHES) {
 		unc_refuse(w, UNC_ERR_RANGE, "more fields than can be kept together");
 		return;
 	}
 	w->wish[w->n_wishes++] = (struct unc_wish){field, by, value};
-	deposit(w, field, value, NULL);
+	add_bits(w, field, value, NULL);
 }
 
-/* What comes with a field that the user gives, unless user or umask give it too. */
+/* Records a field that the user gives, and the fields that come with it unless user or umask give them. */
 static void wish_with(struct unc_work *w, uint16_t field, uint64_t value)
 {
 	const struct unc_range *with = &w->t->field[field].with;
 
-	wish(w, field, field, value);
+	add_wish(w, field, field, value);
 	for (const struct unc_tbl_set *s = NULL; (s = UNC_NEXT(w->t, set, *with, s));)
 		if (!unc_is_chosen(w, s->field))
-			wish(w, s->field, field, s->value);
+			add_wish(w, s->field, field, s->value);
 }
 
-/* What event or umask say of fields, or by default (meant) of those that nobody gives. */
+/* Adds the fields of event or umask, or (meant) the defaults of fields that nobody gives. */
 static void deposit_all(struct unc_work *w, const struct unc_range *sets, const uint64_t *meant)
 {
 	for (const struct unc_tbl_set *s = NULL; (s = UNC_NEXT(w->t, set, *sets, s));)
 		if (!meant || !unc_is_given(w, s->field))
-			deposit(w, s->field, s->value, meant);
+			add_bits(w, s->field, s->value, meant);
 }
 
-/* Fields that must be given; and defaults of those that are not, in bits that nobody has named. */
-static void defaults(struct unc_work *w, const struct unc_tbl_fields *fields, const char *what,
-		     const uint64_t *meant)
+/* Checks for fields that must be given; adds defaults of those that are not, in bits that nobody gave. */
+static void add_defaults(struct unc_work *w, const struct unc_tbl_fields *fields, const char *what,
+			 const uint64_t *meant)
 {
 	for (const struct unc_tbl_set *s = NULL; (s = UNC_NEXT(w->t, set, fields->needs, s));)
 		if (!unc_user_gave(w->spec, s->field))
@@ -98,29 +98,29 @@ static void defaults(struct unc_work *w, const struct unc_tbl_fields *fields, co
 	deposit_all(w, &fields->defaults, meant);
 }
 
-/* Fields of every event that have a default, and those that take the value of another one. */
-static void type_defaults(struct unc_work *w, const uint64_t *meant)
+/* Adds defaults of fields of every event, and fields that copy the value of another field. */
+static void add_type_defaults(struct unc_work *w, const uint64_t *meant)
 {
 	const struct unc_range *settled = &w->type->settled;
 	const struct unc_tbl_field *field = w->t->field, *f;
 
 	for (const struct unc_tbl_set *s = NULL; (s = UNC_NEXT(w->t, set, *settled, s));)
 		if ((field[s->field].flags & UNC_FIELD_DEFAULT) && !unc_is_given(w, s->field))
-			deposit(w, s->field, field[s->field].default_value, meant);
+			add_bits(w, s->field, field[s->field].default_value, meant);
 	for (const struct unc_tbl_set *s = NULL; (s = UNC_NEXT(w->t, set, *settled, s));) {
 		f = &field[s->field];
 		if (f->like != UNC_NONE && find_filter(w->code, f->reg[0]))
-			deposit(w, s->field,
-				unc_field_value(&field[f->like], w->code->ctl, NULL, 0, NULL),
-				meant);
+			add_bits(w, s->field,
+				 unc_field_value(&field[f->like], w->code->ctl, NULL, 0, NULL),
+				 meant);
 	}
 }
 
 /*
- * A register that qualifies every event which takes its fields qualifies this one too, whatever it
- * happens to hold: what nobody names must be what it holds at rest.
+ * A register that qualifies every event which takes its fields qualifies this one too. If the user
+ * gives none of them, it must hold its value at rest.
  */
-static void neutral(struct unc_work *w)
+static void add_neutral(struct unc_work *w)
 {
 	for (uint32_t i = 0; i < UNC_PIECES * w->type->settled.n; i++) {
 		uint16_t field = w->t->set[w->type->settled.first + i / UNC_PIECES].field;
@@ -130,7 +130,7 @@ static void neutral(struct unc_work *w)
 
 		if (!f->width[i % UNC_PIECES] || number == UNC_NONE || !unc_may_give(w, field) ||
 		    !(w->t->reg[number].flags & UNC_REG_EVERY) || find_filter(w->code, number) ||
-		    !(filter = filter_of(w, number)))
+		    !(filter = get_filter(w, number)))
 			continue;
 		filter->value = w->t->reg[number].base;
 		filter->mask = w->t->reg[number].write_mask;
@@ -148,7 +148,7 @@ static void fail_no_umask(struct unc_work *w)
 	unc_refuse(w, UNC_ERR_INVALID, "a umask is needed: %s", names);
 }
 
-/* The umasks given, or the default one; and what they say in place of the event. */
+/* Finds the umasks: those given, or the default one; they may replace bits of the event. */
 static void choose_umasks(struct unc_work *w)
 {
 	const struct unc_range *umasks = &w->e->umasks;
@@ -171,7 +171,7 @@ static void choose_umasks(struct unc_work *w)
 	}
 }
 
-/* Limits of a value that do not follow from the width of its field. */
+/* Checks limits of a value that do not follow from the width of its field. */
 static void check_limits(struct unc_work *w, const struct unc_tbl_field *f, uint64_t value)
 {
 	if (value < f->min)
@@ -228,9 +228,9 @@ static void all_defaults(struct unc_work *w)
 	for (unsigned i = 0; i < w->code->n_filters; i++)
 		meant[i] = w->code->filter[i].mask;
 	for (unsigned i = 0; i <= w->n_umasks; i++)
-		defaults(w, unc_part(w, i), i ? unc_tbl_str(w->t, w->umask[i - 1]->name) : "it",
-			 meant);
-	type_defaults(w, meant);
+		add_defaults(w, unc_part(w, i), i ? unc_tbl_str(w->t, w->umask[i - 1]->name) : "it",
+			     meant);
+	add_type_defaults(w, meant);
 }
 
 static void encode_counted(struct unc_work *w, int socket, int n_sockets)
@@ -246,7 +246,7 @@ static void encode_counted(struct unc_work *w, int socket, int n_sockets)
 	unc_check_uses(w);
 	user_fields(w, socket, n_sockets);
 	all_defaults(w);
-	neutral(w);
+	add_neutral(w);
 	if (w->rc == 0)
 		unc_check_result(w);
 	if (code->counters == 0)

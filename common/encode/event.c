@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events as text: parsing. format.c writes them, encode.c makes register values of them, spec.c
- * tells what they hold. */
+/* Events as text: parsing. format.c writes texts, encode.c makes register values, spec.c lists umasks and fields. */
 #include "encode/event.h"
 
 #include <errno.h>
@@ -19,12 +18,12 @@ enum { TOO_LARGE = 0x10000 }; /* larger than any index or socket */
 
 struct parse {
 	const struct unc_table *t;
-	const char *text;      /* the whole */
-	struct unc_spec *spec; /* as far as it has been read */
+	const char *text;      /* the whole text */
+	struct unc_spec *spec; /* what was parsed so far */
 	struct unc_error *err;
 };
 
-/* ---- sentences: what is wrong with umasks and fields begins with the event, see unc_spec_parse() */
+/* ---- errors: those about umasks and fields begin with the event, see unc_spec_parse() */
 
 static int fail_type(const struct parse *p, const char *name)
 {
@@ -96,8 +95,8 @@ static bool has_umask(const struct unc_table *t, const struct unc_tbl_event *e, 
 	return unc_umask_find(t, e, word, &umask);
 }
 
-/* The event of a name. Of several that share an alias, the one that has the umask behind it; and
- * event[1]: one more that has it, or UNC_NONE. */
+/* Finds the event of a name. If several share an alias, it is the one with the umask that follows;
+ * event[1]: another one that has the umask, or UNC_NONE. */
 static bool event_of_name(const struct unc_table *t, unsigned type, const char *word, size_t length,
 			  const char *umask, uint16_t event[2])
 {
@@ -123,8 +122,8 @@ static bool event_of_name(const struct unc_table *t, unsigned type, const char *
 }
 
 /*
- * The event whose name, or whose name and a dot, begin the text; the longest one. A umask stands
- * after the dot, or else after the colon.
+ * Finds the event whose name, or name and a dot, begin the text; the longest one. A umask follows
+ * the dot, or else the colon.
  */
 static bool find_event(const struct unc_table *t, unsigned type, char *text, const char *after,
 		       uint16_t event[2], size_t *used)
@@ -191,7 +190,7 @@ static bool find_type(struct parse *p, char *word, size_t *length)
 	return spec->type != UNC_NONE;
 }
 
-/* An event without its type: fine if only one type has it. */
+/* An event without its type: allowed if only one type has it. */
 static int type_of_event(struct parse *p, char *text)
 {
 	char types[200];
@@ -233,7 +232,7 @@ static int add_umask(struct parse *p, const char *name, uint16_t umask)
 	return 0;
 }
 
-/* What stands behind a dot. "REQUEST.RESPONSE": two umasks with a dot between them, as vendors write. */
+/* Parses what follows a dot. "REQUEST.RESPONSE": two umasks with a dot between them, as vendors write. */
 static int add_dotted(struct parse *p, char *name)
 {
 	const struct unc_tbl_event *e = &p->t->event[p->spec->event];
@@ -294,8 +293,8 @@ static int field_value(const struct parse *p, struct unc_spec_field *out, const 
 	return 0;
 }
 
-/* In table order, as all that is said of an event. */
-static int put_value(struct parse *p, const char *name, const struct unc_spec_field *f)
+/* Adds a field in table order, like all parts of an event. */
+static int add_field_value(struct parse *p, const char *name, const struct unc_spec_field *f)
 {
 	struct unc_spec *spec = p->spec;
 	unsigned at = spec->n_fields;
@@ -318,7 +317,7 @@ static int add_field(struct parse *p, const char *name, const char *value)
 	if (f.field == UNC_NONE)
 		return fail_field(p, name);
 	int rc = field_value(p, &f, value);
-	return rc < 0 ? rc : put_value(p, name, &f);
+	return rc < 0 ? rc : add_field_value(p, name, &f);
 }
 
 static int fail_port(struct unc_error *err, uint64_t port, unsigned ports)
@@ -355,7 +354,7 @@ int unc_spec_set_ports(const struct unc_table *t, struct unc_spec *spec, unsigne
 	if (unc_user_gave(spec, f.field))
 		return unc_fail(err, UNC_ERR_INVALID,
 				"port= and ch_mask= are both given: one says it");
-	return put_value(&p, "ch_mask", &f);
+	return add_field_value(&p, "ch_mask", &f);
 }
 
 static int add_port(struct parse *p, const char *value, bool mask)
@@ -395,8 +394,8 @@ static const char *long_name(const char *name)
 }
 
 /*
- * Some documents write a umask as two: EQ_128BYTE:SELF is EQ_128BYTE_SELF. True, with *next moved
- * on, if the item and the one behind it are that.
+ * Some documents split a umask: EQ_128BYTE:SELF is EQ_128BYTE_SELF. Returns true, with *next moved
+ * on, if the item and the next one are that.
  */
 static bool join_items(const struct parse *p, const char *item, char **next, char *word,
 		       size_t size, uint16_t *umask)
@@ -411,7 +410,7 @@ static bool join_items(const struct parse *p, const char *item, char **next, cha
 	return true;
 }
 
-/* What stands between two colons. */
+/* Parses the text between two colons. */
 static int parse_item(struct parse *p, char *item, char **next)
 {
 	char word[UNC_SPEC_MAX], *value = strchr(item, '=');
@@ -442,7 +441,7 @@ static int parse_item(struct parse *p, char *item, char **next)
 	return unc_fail(p->err, UNC_ERR_INVALID, "field %s needs a value, as in %s=1", item, item);
 }
 
-/* The part before the first colon: type, index, event; and a umask after a dot, which is left. */
+/* Parses the part before the first colon: type, index, event. A umask after a dot is left. */
 static int parse_head(struct parse *p, char *head, char *after, char **with)
 {
 	struct unc_spec *spec = p->spec;
@@ -477,7 +476,7 @@ static int parse_head(struct parse *p, char *head, char *after, char **with)
 	}
 	spec->event = event[0];
 	char *umask = rest[used] ? rest + used + 1 : after;
-	if (event[1] != UNC_NONE) /* both have it: which is meant? */
+	if (event[1] != UNC_NONE) /* both have the umask: the user must choose */
 		return unc_fail(p->err, UNC_ERR_INVALID,
 				"%s.%s: both %s and %s have %.*s; name one of them",
 				unc_type_name(p->t, spec->type),

@@ -10,15 +10,15 @@
 
 struct unc_expr;
 
-/* How names in a formula are understood. */
+/* Looks up the names in a formula. */
 struct unc_expr_env {
-	/* The formula of a metric (or number) of that name, to be put in its place; NULL: no such name. */
+	/* The formula of a metric (or number), which replaces its name; NULL: no such metric. */
 	const char *(*formula)(void *user, const char *name);
 	/* Canonical text of an event; 0 or UNC_ERR_* with the sentence in err. */
 	int (*canonical)(void *user, const char *text, char *buf, size_t size,
 			 struct unc_error *err);
-	/* Whether this machine has no unit that could count an event, given as its canonical text, so
-	 * that optional(EVENT) is 0; NULL: nobody asks about a machine. */
+	/* Whether this machine has no unit that could count an event (canonical text), so that
+	 * optional(EVENT) is 0; NULL: there is no machine. */
 	bool (*lacks)(void *user, const char *event);
 	void *user;
 };
@@ -50,12 +50,12 @@ void unc_expr_free(struct unc_expr *);
 size_t unc_expr_refs(const struct unc_expr *);
 const struct unc_expr_ref *unc_expr_ref(const struct unc_expr *, size_t index);
 
-/* Which of the variables a formula uses. */
+/* The variables that a formula uses. */
 enum { UNC_EXPR_TIME = 1, UNC_EXPR_TSC = 2, UNC_EXPR_TSC_HZ = 4, UNC_EXPR_MEMORY_PEAK = 8 };
 unsigned unc_expr_uses(const struct unc_expr *);
 
-/* Evaluates; refs[i] is the count of reference i. NULL, or why there is no value (denominator 0,
- * overflow, negative where that is impossible), as words behind "NAME: ". No allocation. */
+/* Evaluates; refs[i] is the count of reference i. Returns NULL, or why there is no value (denominator 0, overflow,
+ * an impossible negative result), as words after "NAME: ". Allocates nothing. */
 const char *unc_expr_eval(const struct unc_expr *, const double *refs, const struct unc_expr_vars *,
 			  double *out);
 

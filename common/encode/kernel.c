@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Codes for the kernel's own driver: only what the tables know to arrive there is let through. */
+/* Codes for the kernel's own driver: passes only what the tables know to arrive there. */
 #include "encode/kernel.h"
 
 #include <stdio.h>
@@ -27,9 +27,9 @@ refuse(const struct work *w, const char *format, ...)
 			unc_tbl_str(w->t, w->t->event[w->code->event].name), text);
 }
 
-/* The field that some bits of a register are of (UNC_NONE: of the control); the smallest, as others
- * may be names for several of them. */
-static const char *field_of(const struct work *w, uint16_t reg, uint64_t bits)
+/* The field of some bits of a register (UNC_NONE: of the control); the smallest, because another
+ * field may name several of them. */
+static const char *smallest_field(const struct work *w, uint16_t reg, uint64_t bits)
 {
 	const struct unc_tbl_field *best = NULL, *f = NULL;
 
@@ -40,7 +40,7 @@ static const char *field_of(const struct work *w, uint16_t reg, uint64_t bits)
 	return best ? unc_tbl_str(w->t, best->name) : "no field";
 }
 
-/* ---- what is programmed */
+/* ---- control and filters */
 
 static int check_control(const struct work *w)
 {
@@ -50,13 +50,14 @@ static int check_control(const struct work *w)
 		return 0;
 	return refuse(w,
 		      "the kernel's driver drops %s, bits 0x%llx of the control, without an error",
-		      field_of(w, UNC_NONE, dropped), (ull)dropped);
+		      smallest_field(w, UNC_NONE, dropped), (ull)dropped);
 }
 
 static int add_filters(const struct work *w, uint64_t config[2])
 {
 	const struct unc_tbl_kernel_filter *row = NULL;
-	uint64_t bits[2] = {0}; /* of config1 and config2 that the driver writes for the event */
+	uint64_t bits[2] = {
+		0}; /* bits of config1 and config2 that the driver writes for the event */
 
 	while ((row = UNC_NEXT(w->t, kernel_filter, w->type->kernel_filters, row)))
 		for (unsigned i = 0; i < 2 && (w->code->ctl & row->mask) == row->ctl; i++)
@@ -70,7 +71,7 @@ static int add_filters(const struct work *w, uint64_t config[2])
 			return refuse(w,
 				      "the kernel's driver does not set %s of %s for it, and what "
 				      "an earlier event left there would count",
-				      field_of(w, f->reg, lost),
+				      smallest_field(w, f->reg, lost),
 				      unc_tbl_str(w->t, w->t->reg[f->reg].name));
 		if (at >= 0)
 			config[at / 2] |= f->value << at % 2 * 32;
@@ -78,10 +79,10 @@ static int add_filters(const struct work *w, uint64_t config[2])
 	return 0;
 }
 
-/* ---- where it counts */
+/* ---- counters */
 
-/* The driver chooses the counter: any on which it puts events of this code. */
-static int check_counters(const struct work *w)
+/* The driver chooses the counter: the event must be countable on all counters that it may choose. */
+static int check_driver_counters(const struct work *w)
 {
 	const struct unc_tbl_kernel_counters *row = NULL;
 	uint16_t code = w->t->event[w->code->event].code;
@@ -104,9 +105,9 @@ static int check_counters(const struct work *w)
 	return 0;
 }
 
-/* ---- all of it */
+/* ---- the code */
 
-/* A counter that counts one thing only. */
+/* Encodes an event of a counter that counts one thing only. */
 static int encode_fixed(const struct work *w, struct unc_kernel_code *k)
 {
 	const struct unc_tbl_counter *c = &w->t->counter[w->code->counter];
@@ -123,7 +124,7 @@ static int encode_counted(const struct work *w, struct unc_kernel_code *k)
 	uint64_t config[2] = {0};
 	int rc;
 
-	if ((rc = check_control(w)) < 0 || (rc = check_counters(w)) < 0 ||
+	if ((rc = check_control(w)) < 0 || (rc = check_driver_counters(w)) < 0 ||
 	    (rc = add_filters(w, config)) < 0)
 		return rc;
 	k->config = w->code->ctl & ~w->type->enable;

@@ -6,14 +6,14 @@
 #include "encode/expr.h"
 #include "tables/table.h"
 
-/* "cha.LLC_MPI" -> type cha, LLC_MPI; without a dot UNC_NONE and all of it; NULL: no such type. */
+/* "cha.LLC_MPI" -> type cha, LLC_MPI; without a dot UNC_NONE and the whole name; NULL: no such type. */
 const char *unc_metric_split(const struct unc_table *, const char *name, uint16_t *type);
 /* Index of the metric with that full name ("imc.MEM_BW_READS", "llc_misses"); -1 if there is none. */
 int unc_metric_index(const struct unc_table *, const char *name);
-/* Whether a machine has no unit at all of a type. */
+/* Whether a machine has no unit of a type. */
 typedef bool (*unc_lacks_fn)(const void *machine, unsigned type);
-/* Parses the metric's formula; also that of one marked unavailable may be asked for. What the machine
- * lacks tells what optional(EVENT) is; lacks NULL: no machine, it is needed as any other. */
+/* Parses the metric's formula, even if the metric is unavailable. `lacks` decides whether
+ * optional(EVENT) is 0; NULL: there is no machine, and the event is needed like any other. */
 int unc_formula_parse(const struct unc_table *, unsigned metric, unc_lacks_fn lacks,
 		      const void *machine, struct unc_expr **out, struct unc_error *err);
 

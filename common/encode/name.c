@@ -13,8 +13,8 @@
 
 /* ---- metrics */
 
-/* imc3.MEM_BW_READS: the index that stands before the dot is taken out of the name. */
-static void take_index(char *name, int *index)
+/* imc3.MEM_BW_READS: removes the index before the dot from the name. */
+static void remove_index(char *name, int *index)
 {
 	char *dot = strchr(name, '.'), *digit = dot;
 
@@ -26,7 +26,7 @@ static void take_index(char *name, int *index)
 	memmove(digit, dot, strlen(dot) + 1);
 }
 
-/* A name of the table as a candidate, by its own part or as it is written in full. */
+/* Tries a name of the table as a candidate, by its own part or in full. */
 static void try_name(struct unc_nearest *nearest, const char *type, const char *own, bool in_full)
 {
 	char full[UNC_SPEC_MAX];
@@ -38,7 +38,7 @@ static void try_name(struct unc_nearest *nearest, const char *type, const char *
 		snprintf(nearest->best, sizeof(nearest->best), "%s", full);
 }
 
-/* Among the metrics of a type, or of all (UNC_NONE). */
+/* Tries the metrics of a type, or of all types (UNC_NONE). */
 static void try_metrics(const struct unc_table *t, uint16_t type, bool in_full,
 			struct unc_nearest *nearest)
 {
@@ -48,15 +48,15 @@ static void try_metrics(const struct unc_table *t, uint16_t type, bool in_full,
 				 unc_tbl_str(t, m->name), in_full);
 }
 
-/* The name that a text has before any colon, without an index; and the type that it begins with, or
- * UNC_NONE. False: it has no dot, so no type. */
+/* The name before any colon, without an index; and the type that it begins with, or UNC_NONE.
+ * False: it has no dot, so no type. */
 static bool split_name(const struct unc_table *t, const char *text, char name[UNC_SPEC_MAX],
 		       uint16_t *type)
 {
 	int index;
 
 	snprintf(name, UNC_SPEC_MAX, "%.*s", (int)strcspn(text, ":"), text);
-	take_index(name, &index);
+	remove_index(name, &index);
 	return unc_metric_split(t, name, type) != name;
 }
 
@@ -104,9 +104,9 @@ bool unc_name_address(const char *text, char out[UNC_DEVICE_MAX])
 	return true;
 }
 
-/* A place of which an item has a number. */
-static int take_number(const char *text, const char *item, const char *what, unsigned most,
-		       int *out, struct unc_error *err)
+/* Parses a place that has a number. */
+static int parse_number(const char *text, const char *item, const char *what, unsigned most,
+			int *out, struct unc_error *err)
 {
 	uint64_t value;
 
@@ -119,8 +119,8 @@ static int take_number(const char *text, const char *item, const char *what, uns
 	return 0;
 }
 
-/* What follows "device=": an address has colons itself. Returns what is behind it. */
-static const char *take_device(const char *value, char out[UNC_DEVICE_MAX])
+/* Parses what follows "device="; an address has colons itself. Returns the rest of the text. */
+static const char *parse_device(const char *value, char out[UNC_DEVICE_MAX])
 {
 	char word[UNC_DEVICE_MAX];
 
@@ -143,18 +143,18 @@ static bool is_place(const char *item, const char *place)
 }
 
 /*
- * node= and device= are places of the machine, of events and metrics alike: what they say goes to
- * *name, and the text without them to `rest`. *text is what is to be parsed further.
+ * node= and device= are places of the machine, for events and metrics: they go to *name, and the
+ * text without them to `rest`. *text is parsed further.
  */
-static int take_places(const char **text, char rest[UNC_SPEC_MAX], struct unc_name *name,
-		       struct unc_error *err)
+static int parse_places(const char **text, char rest[UNC_SPEC_MAX], struct unc_name *name,
+			struct unc_error *err)
 {
 	struct unc_buf o;
 	const char *whole = *text, *item = strchr(whole, '=') ? strchr(whole, ':') : NULL, *next;
 	char number[24];
 	int rc = 0;
 
-	/* The rest of `spec` is for who parses it: this is on the way of every name. */
+	/* The caller fills in the rest of `spec`: every name passes here, so time matters. */
 	name->metric = name->node = name->port = -1;
 	name->spec.index = name->spec.socket = -1;
 	name->at.socket = name->at.index = -1;
@@ -162,7 +162,7 @@ static int take_places(const char **text, char rest[UNC_SPEC_MAX], struct unc_na
 	name->device[0] = '\0';
 	while (item && !is_place(item, node) && !is_place(item, device))
 		item = strchr(item + 1, ':');
-	if (!item) /* as of most texts */
+	if (!item) /* as in most texts */
 		return 0;
 	o = unc_buf(rest, UNC_SPEC_MAX);
 	unc_put(&o, "%.*s", (int)(item - whole), whole);
@@ -171,13 +171,13 @@ static int take_places(const char **text, char rest[UNC_SPEC_MAX], struct unc_na
 		if (is_place(item, node)) {
 			item += sizeof(node) - 1;
 			snprintf(number, sizeof(number), "%.*s", (int)(next - item), item);
-			rc = take_number(whole, number, "node", 4095, &name->node, err);
+			rc = parse_number(whole, number, "node", 4095, &name->node, err);
 		} else if (is_place(item, device)) {
 			item += sizeof(device) - 1;
 			if (name->device[0] || !*item)
 				rc = unc_fail(err, UNC_ERR_INVALID, "%s: device= is %s", whole,
 					      *item ? "given twice" : "empty");
-			next = take_device(item, name->device);
+			next = parse_device(item, name->device);
 		} else {
 			unc_put(&o, "%.*s", (int)(next - item), item);
 		}
@@ -190,11 +190,11 @@ static int take_places(const char **text, char rest[UNC_SPEC_MAX], struct unc_na
 }
 
 /* A mask of several ports, "0xe". */
-static int take_ports(const char *text, const char *item, struct unc_name *out,
-		      struct unc_error *err)
+static int parse_ports(const char *text, const char *item, struct unc_name *out,
+		       struct unc_error *err)
 {
 	int mask = out->port;
-	int rc = take_number(text, item, "ports", (1u << UNC_MAX_PORTS) - 1, &mask, err);
+	int rc = parse_number(text, item, "ports", (1u << UNC_MAX_PORTS) - 1, &mask, err);
 
 	if (rc == 0 && mask == 0)
 		rc = unc_fail(err, UNC_ERR_INVALID, "%s: ports=0 names no port", text);
@@ -205,18 +205,19 @@ static int take_ports(const char *text, const char *item, struct unc_name *out,
 	return rc;
 }
 
-/* An item of a metric: it has no fields. */
-static int take_item(const char *text, char *item, struct unc_name *out, struct unc_error *err)
+/* Parses an item of a metric, which has no fields. */
+static int parse_metric_item(const char *text, char *item, struct unc_name *out,
+			     struct unc_error *err)
 {
 	if (strncasecmp(item, "port=", 5) == 0)
-		return take_number(text, item + 5, "port", UNC_MAX_PORTS - 1, &out->port, err);
+		return parse_number(text, item + 5, "port", UNC_MAX_PORTS - 1, &out->port, err);
 	if (strncasecmp(item, "ports=", 6) == 0)
-		return take_ports(text, item + 6, out, err);
+		return parse_ports(text, item + 6, out, err);
 	if (strncasecmp(item, "unit=", 5) == 0)
-		return take_number(text, item + 5, "unit", UNC_MAX_PLACES - 1, &out->spec.index,
-				   err);
+		return parse_number(text, item + 5, "unit", UNC_MAX_PLACES - 1, &out->spec.index,
+				    err);
 	if (strncasecmp(item, "socket=", 7) == 0)
-		return take_number(text, item + 7, "socket", 63, &out->spec.socket, err);
+		return parse_number(text, item + 7, "socket", 63, &out->spec.socket, err);
 	return unc_fail(err, UNC_ERR_INVALID,
 			"%.*s: '%s' is no place of a metric: socket=N, node=N, port=N, unit=N or "
 			"device=NAME",
@@ -240,7 +241,7 @@ static int find_metric(const struct unc_table *t, const char *text, struct unc_n
 		*colon++ = '\0';
 	found.metric = unc_metric_index(t, name);
 	if (found.metric < 0) {
-		take_index(name, &found.spec.index);
+		remove_index(name, &found.spec.index);
 		found.metric = unc_metric_index(t, name);
 	}
 	if (found.metric < 0)
@@ -248,7 +249,7 @@ static int find_metric(const struct unc_table *t, const char *text, struct unc_n
 	for (; colon && rc == 0; colon = next) {
 		if ((next = strchr(colon, ':')) != NULL)
 			*next++ = '\0';
-		rc = take_item(text, colon, &found, err);
+		rc = parse_metric_item(text, colon, &found, err);
 	}
 	if (rc == 0)
 		*out = found;
@@ -257,9 +258,9 @@ static int find_metric(const struct unc_table *t, const char *text, struct unc_n
 
 /* ---- either */
 
-/* Neither an event nor a metric. Where the unit type is known, or none is named, the nearest of
- * both; of equals the first metric. */
-static int unknown_name(const struct unc_table *t, const char *text, struct unc_error *err)
+/* Fails for a name that is neither event nor metric. If its unit type is known, or it names none,
+ * the nearest of both is suggested; of equals the first metric. */
+static int fail_unknown(const struct unc_table *t, const char *text, struct unc_error *err)
 {
 	char name[UNC_SPEC_MAX], buf[UNC_SPEC_MAX + 16];
 	struct unc_nearest nearest;
@@ -279,9 +280,9 @@ static int unknown_name(const struct unc_table *t, const char *text, struct unc_
 			unc_tbl_str(t, t->name), unc_nearest_text(&nearest, buf, sizeof(buf)));
 }
 
-/* Whether a text of no known event was meant for one: the unit type is not known, or it is written in
- * a way that metrics never are. */
-static bool of_event(const struct unc_table *t, const char *text)
+/* Whether an unknown text was meant as an event: its unit type is unknown, or it has a form that
+ * metrics never have. */
+static bool is_meant_as_event(const struct unc_table *t, const char *text)
 {
 	char name[UNC_SPEC_MAX];
 	uint16_t type;
@@ -294,7 +295,7 @@ int unc_name_parse(const struct unc_table *t, const char *text, struct unc_name 
 		   struct unc_error *err)
 {
 	char rest[UNC_SPEC_MAX];
-	int rc = take_places(&text, rest, out, err);
+	int rc = parse_places(&text, rest, out, err);
 
 	if (rc < 0)
 		return rc;
@@ -310,10 +311,10 @@ int unc_name_parse(const struct unc_table *t, const char *text, struct unc_name 
 			return rc;
 		if (!err) /* the search is long */
 			return rc;
-		if (out->spec.event == UNC_NONE && !of_event(t, text))
-			return unknown_name(t, text, err);
+		if (out->spec.event == UNC_NONE && !is_meant_as_event(t, text))
+			return fail_unknown(t, text, err);
 	}
-	/* Once more, for the sentence: that on the event is the better one. */
+	/* Parses again for the sentence: the one about the event is better. */
 	return rc < 0 ? unc_spec_parse(t, text, &out->spec, err) : 0;
 }
 
@@ -321,7 +322,7 @@ int unc_name_event(const struct unc_table *t, const char *text, struct unc_name 
 		   struct unc_error *err)
 {
 	char rest[UNC_SPEC_MAX];
-	int rc = take_places(&text, rest, out, err);
+	int rc = parse_places(&text, rest, out, err);
 
 	return rc < 0 ? rc : unc_spec_parse(t, text, &out->spec, err);
 }
@@ -339,7 +340,7 @@ int unc_name_check(const struct unc_name *name, const char *text, int n_sockets,
 
 /* ---- the text */
 
-static void put_place(struct unc_buf *o, const char *what, int number)
+static void append_place(struct unc_buf *o, const char *what, int number)
 {
 	if (number >= 0)
 		unc_put(o, ":%s=%d", what, number);
@@ -350,7 +351,7 @@ static void put_ports(struct unc_buf *o, const struct unc_name *name)
 	if (name->port >= 0 && name->at.ports & (name->at.ports - 1))
 		unc_put(o, ":ports=0x%x", name->at.ports);
 	else
-		put_place(o, "port", name->port);
+		append_place(o, "port", name->port);
 }
 
 int unc_name_format(const struct unc_table *t, const struct unc_name *name, char *buf, size_t size)
@@ -371,10 +372,10 @@ int unc_name_format(const struct unc_table *t, const struct unc_name *name, char
 			unc_put(&o, "%d", name->spec.index);
 		unc_put(&o, "%s%s", m->type != UNC_NONE ? "." : "", unc_tbl_str(t, m->name));
 		put_ports(&o, name);
-		put_place(&o, "unit", m->type == UNC_NONE ? name->spec.index : -1);
-		put_place(&o, "socket", name->spec.socket);
+		append_place(&o, "unit", m->type == UNC_NONE ? name->spec.index : -1);
+		append_place(&o, "socket", name->spec.socket);
 	}
-	put_place(&o, "node", name->node);
+	append_place(&o, "node", name->node);
 	if (name->device[0])
 		unc_put(&o, ":device=%s", name->device);
 	return o.n < size ? 0 : UNC_ERR_RANGE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an event, its umasks and its fields may not be together. */
+/* Checks of combinations of an event, its umasks and its fields. */
 #include <stdio.h>
 
 #include "encode/encode.h"
@@ -90,7 +90,7 @@ static void check_pair(struct unc_work *w, unsigned a, unsigned b)
 	}
 }
 
-/* Umasks that cannot stand alone, or not together. */
+/* Checks umasks that cannot be used alone, or not together. */
 void unc_check_umasks(struct unc_work *w)
 {
 	unsigned n = w->n_umasks;
@@ -136,7 +136,7 @@ bool unc_may_give(const struct unc_work *w, uint16_t field)
 	return takes;
 }
 
-/* The user may give a field that only some umasks take. */
+/* Checks that a given field has an effect: only some umasks may take it. */
 void unc_check_uses(struct unc_work *w)
 {
 	for (unsigned i = 0; i < w->spec->n_fields; i++)
@@ -146,7 +146,7 @@ void unc_check_uses(struct unc_work *w)
 				   w->n_umasks ? umask_name(w, 0) : "this event");
 }
 
-/* ---- what came out */
+/* ---- the result */
 
 static uint64_t planned(const struct unc_work *w, uint16_t field)
 {
@@ -161,17 +161,18 @@ static const struct unc_wish *wish_of(const struct unc_work *w, uint16_t field)
 	return NULL;
 }
 
-/* Bits of a piece of a field in its register. */
+/* The bits of a piece of a field, in their register. */
 static uint64_t in_place(const struct unc_tbl_field *f, uint64_t value, unsigned piece)
 {
-	uint64_t rest = value >> f->shift >> unc_field_from(f, piece); /* of 64 bits there is one */
+	uint64_t rest = value >> f->shift >>
+			unc_field_from(f, piece); /* a field of 64 bits has one piece */
 
 	return (rest & unc_ones(f->width[piece])) << f->lo[piece];
 }
 
 /*
- * A raw field has a mask that the user gives, and the bits of other fields. Where it is 0 in all
- * bits of one that is given too, that one says what is meant.
+ * A raw field has a mask that the user gives, and the bits of other fields. If the mask is 0 in all
+ * bits of a field that is also given, that field decides.
  */
 static uint64_t said_by_others(const struct unc_work *w, const struct unc_wish *raw)
 {
@@ -191,8 +192,7 @@ static uint64_t said_by_others(const struct unc_work *w, const struct unc_wish *
 	return bits;
 }
 
-/* Bits of a field's value that matter: those compared, if a mask tells. Of a mask all that is set.
- */
+/* Bits of a field's value that matter: if there is a mask, those it compares. Of a mask all set bits. */
 static uint64_t matter(const struct unc_work *w, const struct unc_wish *wish)
 {
 	const struct unc_tbl_field *f = &w->t->field[wish->field];
@@ -217,7 +217,7 @@ static bool collide(const struct unc_work *w, const struct unc_wish *a, const st
 	return false;
 }
 
-/* Two wishes of the user that exclude each other. */
+/* Fails for two wishes of the user that exclude each other. */
 static void fail_pair(struct unc_work *w, const struct unc_wish *a, const struct unc_wish *b)
 {
 	if (a->field != b->field)
@@ -230,8 +230,8 @@ static void fail_pair(struct unc_work *w, const struct unc_wish *a, const struct
 		   field_name(w, a->field));
 }
 
-/* Names who has set what the field cannot then be: a umask, or else the event. */
-static void fail_field(struct unc_work *w, const struct unc_wish *wish)
+/* Names what prevents the value of the field: a umask, or else the event. */
+static void fail_prevented(struct unc_work *w, const struct unc_wish *wish)
 {
 	const char *name = field_name(w, wish->by);
 
@@ -249,7 +249,7 @@ static void fail_field(struct unc_work *w, const struct unc_wish *wish)
 	unc_refuse(w, UNC_ERR_INVALID, "field %s contradicts the event", name);
 }
 
-/* A field must hold what it was asked to, whatever else has set bits of its register. */
+/* A field must hold what was asked for, whatever else sets bits of its register. */
 static void check_wishes(struct unc_work *w)
 {
 	for (unsigned i = 0; i < w->n_wishes; i++) {
@@ -257,18 +257,18 @@ static void check_wishes(struct unc_work *w)
 		const struct unc_tbl_set *set = set_by(w, 0, wish->field);
 
 		if (wish->by == wish->field && set && set->value != wish->value)
-			fail_field(w, wish);
+			fail_prevented(w, wish);
 		if (!((planned(w, wish->field) ^ wish->value) & matter(w, wish)))
 			continue;
 		for (unsigned k = 0; k < w->n_wishes; k++)
 			if (k != i && collide(w, wish, &w->wish[k]))
 				fail_pair(w, i < k ? wish : &w->wish[k],
 					  i < k ? &w->wish[k] : wish);
-		fail_field(w, wish);
+		fail_prevented(w, wish);
 	}
 }
 
-/* Fields that do nothing without another one. */
+/* Checks fields that do nothing without another field. */
 static void check_needs(struct unc_work *w)
 {
 	for (const struct unc_tbl_set *s = NULL; (s = UNC_NEXT(w->t, set, w->type->checked, s));) {
@@ -286,7 +286,8 @@ static void check_needs(struct unc_work *w)
 	}
 }
 
-/* What the increment never reaches would count nothing; with invert, each clock, as it should. */
+/* A threshold that the increment never reaches would count nothing; with invert it counts each
+ * clock, which is right. */
 static void check_threshold(struct unc_work *w)
 {
 	uint64_t max = w->e->estimate ? UINT64_MAX : w->e->max_inc, asked = 0, more = 0;
@@ -327,7 +328,7 @@ static bool holds(const struct unc_work *w, const struct unc_tbl_set *condition)
 	}
 }
 
-/* Settings that may not come together. */
+/* Checks settings that exclude each other. */
 static void check_forbidden(struct unc_work *w)
 {
 	const struct unc_tbl_forbid *forbid = NULL;

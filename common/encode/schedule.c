@@ -12,26 +12,26 @@ struct work {
 	const struct unc_code *const *code;
 	size_t n;
 	struct unc_conflict *conflict;
-	uint32_t usable; /* counters that others leave */
+	uint32_t usable; /* counters that are not taken */
 	const struct unc_tbl_lane *lane;
 	size_t n_lanes;
-	size_t leader[UNC_MAX_LANES]; /* event on the lead of each lane; n: none */
-	/* while counters are given to events */
-	uint32_t allowed[UNC_MAX_CODES]; /* counters of each event */
-	bool sure;                       /* of these, those that all sources allow */
+	size_t leader[UNC_MAX_LANES]; /* the event on the leading counter of each lane; n: none */
+	/* during an assignment: */
+	uint32_t allowed[UNC_MAX_CODES]; /* allowed counters of each event */
+	bool sure;                       /* only counters that all sources allow */
 	uint8_t owner[MAX_COUNTERS];     /* event on each counter */
-	uint8_t counter[UNC_MAX_CODES];  /* of each event */
-	/* the best so far */
+	uint8_t counter[UNC_MAX_CODES];  /* counter of each event */
+	/* the best assignment so far: */
 	bool found;
-	uint32_t best;                 /* counters that have an event in it */
-	uint8_t chosen[UNC_MAX_CODES]; /* of each event in it */
+	uint32_t best;                 /* its counters */
+	uint8_t chosen[UNC_MAX_CODES]; /* counter of each event */
 };
 
 /*
- * Finds an event for counter c: the first that has none yet, else one whose counter another can
- * have (augmenting path). Counters that have an event keep one.
+ * Finds an event for counter c: the first without a counter, else one whose counter another event
+ * can take (augmenting path). Counters that have an event keep one.
  */
-static bool serve(struct work *w, unsigned c, uint64_t *tried)
+static bool assign_counter(struct work *w, unsigned c, uint64_t *tried)
 {
 	for (int has = 0; has < 2; has++)
 		for (size_t i = 0; i < w->n; i++) {
@@ -41,7 +41,7 @@ static bool serve(struct work *w, unsigned c, uint64_t *tried)
 			    (w->counter[i] != FREE) != has)
 				continue;
 			*tried |= (uint64_t)1 << i;
-			if (has && !serve(w, w->counter[i], tried))
+			if (has && !assign_counter(w, w->counter[i], tried))
 				continue;
 			w->owner[c] = (uint8_t)i;
 			w->counter[i] = (uint8_t)c;
@@ -51,8 +51,8 @@ static bool serve(struct work *w, unsigned c, uint64_t *tried)
 }
 
 /*
- * Gives every event one of its allowed counters, and all together the highest there are: the
- * kernel's driver takes the lowest, and looks at nobody. First those that all sources allow.
+ * Gives every event one of its allowed counters, together the highest: the kernel's driver takes
+ * the lowest and ignores other programs. Counters that all sources allow come first.
  */
 static bool match_all(struct work *w)
 {
@@ -68,7 +68,7 @@ static bool match_all(struct work *w)
 			uint64_t tried = 0;
 
 			if ((any >> c & 1) && w->owner[c] == FREE)
-				serve(w, c, &tried);
+				assign_counter(w, c, &tried);
 		}
 	for (size_t i = 0; i < w->n; i++)
 		if (w->code[i]->counter == UNC_NONE && w->counter[i] == FREE)
@@ -86,8 +86,9 @@ static uint32_t used(const struct work *w)
 	return counters;
 }
 
-/* Two events of one unit: whether they may be counted at the same time at all. */
-static bool agree(const struct unc_code *a, const struct unc_code *b, struct unc_conflict *conflict)
+/* Whether two events of one unit may be counted at the same time. */
+static bool may_coincide(const struct unc_code *a, const struct unc_code *b,
+			 struct unc_conflict *conflict)
 {
 	bool counted = a->counter == UNC_NONE && b->counter == UNC_NONE;
 
@@ -107,7 +108,7 @@ static bool agree(const struct unc_code *a, const struct unc_code *b, struct unc
 	return true;
 }
 
-/* ---- lanes: counters of which one leads */
+/* ---- lanes: counters with a leading counter */
 
 static const struct unc_range *lanes_of(const struct unc_table *t, const struct unc_code *code)
 {
@@ -120,7 +121,7 @@ static bool in_lane(const struct unc_table *t, const struct unc_code *c,
 	return c->counter == UNC_NONE && c->lane && t->lane[c->lane - 1].name == lane->name;
 }
 
-/* Whether one of the lanes of an event is led by a counter that can count it. */
+/* Whether the event can use the leading counter of one of its lanes. */
 static bool can_lead(const struct unc_table *t, const struct unc_code *c)
 {
 	const struct unc_range *lanes = lanes_of(t, c);
@@ -147,7 +148,7 @@ static bool of_one_set(const struct unc_code *a, const struct unc_code *b,
 	return a->set == b->set && !((a->ctl ^ b->ctl) & lane->same);
 }
 
-/* Counters of an event when the lanes are led as chosen. */
+/* The counters that an event may use with the chosen leaders. */
 static uint32_t allowed_with(const struct work *w, size_t event)
 {
 	const struct unc_code *code = w->code[event];
@@ -200,8 +201,8 @@ static void choose_leaders(struct work *w, size_t k)
 	}
 }
 
-/* Whether counters can be had for all, as the first n_lanes lanes want them. */
-static bool fits(struct work *w, size_t n_lanes)
+/* Whether all events get counters, with the first n_lanes lanes in use. */
+static bool assign_all(struct work *w, size_t n_lanes)
 {
 	w->n_lanes = n_lanes;
 	w->found = false;
@@ -209,7 +210,7 @@ static bool fits(struct work *w, size_t n_lanes)
 	return w->found;
 }
 
-/* A follower without an event that could lead it. */
+/* Whether an event needs a leading event, and there is none. */
 static bool lacks_lead(const struct work *w, size_t event)
 {
 	for (size_t i = 0; i < w->n; i++)
@@ -218,7 +219,7 @@ static bool lacks_lead(const struct work *w, size_t event)
 	return unc_schedule_follows(w->t, w->code[event], NULL);
 }
 
-/* Whether two events are of one lane, and do not go together there. */
+/* Whether two events are in one lane that cannot count both. */
 static bool disagree(const struct work *w, const struct unc_code *a, const struct unc_code *b)
 {
 	for (size_t k = 0; k < w->n_lanes; k++)
@@ -235,7 +236,7 @@ static void blame(struct work *w, enum unc_conflict_kind kind, size_t a, size_t 
 	w->conflict->b = b;
 }
 
-/* Names two events that do not go together; if no pair is to blame, a leading counter is taken. */
+/* Names two events that do not fit together; if no pair is to blame, a leading counter is taken. */
 static void blame_lanes(struct work *w)
 {
 	size_t last = w->n - 1;
@@ -259,7 +260,7 @@ static void blame_lanes(struct work *w)
 
 /* ---- */
 
-/* The first event for which there is no counter when those before it have theirs. */
+/* Names the first event that gets no counter beside the events before it. */
 static void blame_counter(struct work *w)
 {
 	size_t event;
@@ -281,7 +282,7 @@ static int check_pairs(const struct unc_code *const *code, size_t n, struct unc_
 		conflict->b = i;
 		for (size_t k = 0; k < i; k++) {
 			conflict->a = k;
-			if (!agree(code[k], code[i], conflict))
+			if (!may_coincide(code[k], code[i], conflict))
 				return UNC_ERR_CONFLICT;
 		}
 	}
@@ -304,9 +305,9 @@ int unc_schedule(const struct unc_table *t, const struct unc_code *const *code, 
 	w.usable = ~taken;
 	for (size_t i = 0; i < n; i++)
 		laned |= code[i]->lane != 0;
-	if (!fits(&w, 0))
+	if (!assign_all(&w, 0))
 		blame_counter(&w);
-	else if (laned && !fits(&w, lanes->n))
+	else if (laned && !assign_all(&w, lanes->n))
 		blame_lanes(&w);
 	if (!w.found)
 		return UNC_ERR_CONFLICT;
@@ -329,7 +330,7 @@ void unc_schedule_leads(const struct unc_table *t, const struct unc_code *code, 
 	unc_put(&text, " on counter %u", lane->lead);
 }
 
-/* Whether an event fits into a pass, beside those before it that are there and of its pool. */
+/* Whether an event fits into a pass, beside earlier events of the pass and its pool. */
 static bool fits_pass(const struct unc_table *t, const struct unc_code *code, const int *pass,
 		      size_t event, int number)
 {
@@ -348,7 +349,7 @@ static bool fits_pass(const struct unc_table *t, const struct unc_code *code, co
 
 int unc_schedule_passes(const struct unc_table *t, const struct unc_code *code, size_t n)
 {
-	int pass[UNC_MAX_CODES], passes = 0; /* -1: counted by another, or in none */
+	int pass[UNC_MAX_CODES], passes = 0; /* -1: another event counts it, or no pass does */
 
 	for (size_t i = 0; i < n && i < UNC_MAX_CODES; i++) {
 		bool have = false;

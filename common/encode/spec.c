@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events: which umasks and fields there are, and which a parsed one holds. */
+/* Events: umasks and fields of the tables and of a parsed event. */
 #include "encode/event.h"
 
 #include <string.h>
@@ -76,7 +76,7 @@ const struct unc_code_filter *unc_filter_of(const struct unc_code_filter *filter
 	return NULL;
 }
 
-/* What a piece of a field is in the value of its register. */
+/* The bits of a field that one of its pieces has in the register's value. */
 static uint64_t piece(const struct unc_tbl_field *f, unsigned p, uint64_t reg)
 {
 	return (reg >> f->lo[p] & unc_ones(f->width[p])) << unc_field_from(f, p) << f->shift;
