@@ -57,8 +57,7 @@ struct unc_checkpoint {
 struct unc_checkpoint unc_session_checkpoint(const struct unc_session *);
 void unc_session_roll_back(struct unc_session *, struct unc_checkpoint);
 struct unc_session_item *unc_session_new_item(struct unc_session *);
-/* Adds an event on its units in one pass; node: on those of a NUMA node (-1: all). On error the
- * caller rolls back. */
+/* Adds an event on its units in one pass; node: of this NUMA node (-1: all). On error the caller rolls back. */
 int unc_session_add_measure(struct unc_session *, const struct unc_spec *, int node, unsigned pass,
 			    int aggregate);
 /* A unit of an item; each unit occurs once. */

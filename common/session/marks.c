@@ -209,8 +209,7 @@ static void join_looks(struct unc_look *all, struct unc_look one)
 	all->width = end - all->ns;
 }
 
-/* The seconds over which the counters of an item were read, where its time began or where it ended;
- * 0: no more than 1 % of it. */
+/* Seconds over which an item's counters were read, where its time began or ended; 0: at most 1 % of it. */
 static double lateness(const struct unc_session *s, const struct unc_session_item *item,
 		       const struct unc_stretch *of)
 {

@@ -150,8 +150,7 @@ struct unc_session_item *unc_session_find_item(struct unc_session *, int id);
 
 /* ---- values.c; the caller holds the lock of the run, while it counts */
 
-/* Takes the counts up to the last look into `last`. With it the interval ends, or all earlier
- * counts are forgotten. */
+/* Takes the counts up to the last look into `last`; ends the interval with it, or forgets all earlier counts. */
 void unc_session_take(struct unc_session *);
 void unc_session_end_interval(struct unc_session *);
 void unc_session_forget(struct unc_session *);

@@ -128,8 +128,7 @@ uint64_t unc_session_waits_for(const struct unc_session *s, const struct unc_ses
 	return passes & item->waits;
 }
 
-/* An item is complete when each of its passes was measured: then its interval ended. With one pass
- * each read ends it. */
+/* An item is complete, and its interval ends, when each of its passes was measured; with one pass, at each read. */
 bool unc_session_complete(const struct unc_session *s, const struct unc_session_item *item)
 {
 	return s->n_passes == 1 || item->seen == item->waits;

@@ -136,8 +136,7 @@ static int find_counters(struct claim *c)
 
 /* ---- why none is free */
 
-/* "counter 2 of cbo0 (socket 0) is programmed by somebody else (control 0x400135 =
- * cbo.TOR_INSERTS)" */
+/* "counter 2 of cbo0 (socket 0) is programmed by somebody else (control 0x400135 = cbo.TOR_INSERTS)" */
 static void other_text(const struct claim *c, unsigned counter, char *buf, size_t size)
 {
 	const struct unc_platform *p = c->run->platform;

@@ -330,8 +330,7 @@ void unc_set_scarce(const struct unc_run *, const struct unc_set *, double perce
 /* The unit of a lost set, with the reason; the run owns it. NULL: out of memory. */
 const struct unc_unit *unc_set_tell(struct unc_run *, struct unc_set *);
 
-/* ---- watch.c: a thread of the platform looks before a counter can wrap twice, changes passes, and
- * retries lost sets. */
+/* ---- watch.c: a platform thread looks before a counter can wrap twice, changes passes, retries lost sets. */
 
 /* Watches a run that counts, from the first time that something is due. The caller holds the lock
  * of the run. UNC_ERR_MEMORY: no thread. */

@@ -274,8 +274,7 @@ int unc_run_watch(struct unc_run *run, struct unc_error *err)
 	} else if (due < run->due_ns) {
 		run->due_ns = due;
 	}
-	/* No run is listed while an end waits for one that it took off; that end lists it again for
-	 * a new session. */
+	/* No run is listed while an end waits for the one it took off; it lists it for a new session. */
 	if (!w->runs && w->first) {
 		failed = unc_thread_new(&w->thread, watcher, w);
 		w->runs = failed == 0;
