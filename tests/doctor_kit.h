@@ -97,8 +97,7 @@ static inline void monitors_of_kernel(void)
 	fake_text(fake_path(&root, "/sys/bus/event_source/devices/cpu/type"), "4\n");
 }
 
-#define PERF                                                                                       \
-	"; the kernel's own 2 monitors work all the same (access method kernel), with CAP_PERFMON"
+#define PERF "; the kernel's own 2 monitors still work (access method kernel), with CAP_PERFMON"
 
 /* Lets everybody write what is there. */
 static inline void open_files(void)

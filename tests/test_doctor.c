@@ -22,8 +22,8 @@ static void test_other_cpu(void)
 	cpu("AuthenticAMD", "AMD EPYC", 26, 2, "fpu hypervisor");
 	CHECK_NUMBER(doctor(root.path, ""), 1);
 	snprintf(text, sizeof(text),
-		 "FAIL cpu: AMD EPYC is not supported: made by AuthenticAMD, and the tables are of "
-		 "Intel's uncore -> run it on one of: %s; or try a simulated one: "
+		 "FAIL cpu: AMD EPYC is not supported: it is made by AuthenticAMD, and the tables "
+		 "cover only Intel's uncore -> run it on one of: %s; or try a simulated one: "
 		 "UNCORE_SIM=emerald-rapids\n",
 		 cpu_names());
 	CHECK_TEXT(said, text); /* and nothing else: the rest would be noise */
@@ -128,12 +128,12 @@ static void test_old_driver(void)
 	fake_new(&root);
 	sandybridge();
 	doctor(root.path, "");
-	CHECK_TEXT(line_of("kernel driver"), "ok kernel driver: it is not there (modprobe "
+	CHECK_TEXT(line_of("kernel driver"), "ok kernel driver: it is not loaded (modprobe "
 					     "intel_uncore): registers are used for all");
 	fake_text(fake_path(&root, "/sys/module/intel_uncore/initstate"), "live\n");
 	doctor(root.path, "");
 	CHECK_TEXT(line_of("kernel driver"),
-		   "ok kernel driver: it is loaded (intel_uncore), and has nothing of this CPU: "
+		   "ok kernel driver: it is loaded (intel_uncore), but does not support this CPU: "
 		   "the kernel is too old for it, or runs in a virtual machine: registers are used "
 		   "for all");
 	fake_free(&root);
@@ -201,25 +201,23 @@ static void test_sound_machine(void)
 	CHECK_TEXT(line_of("memory"), "ok memory: not needed on this CPU");
 	/* UBox, 8 CBos, HA, 4 iMCs, PCU, 2 QPIs, R2PCIe, 2 R3QPIs */
 	CHECK_TEXT(line_of("units"), "ok units: 20 of 20 units available");
-	CHECK_TEXT(line_of("lockdown"),
-		   "ok lockdown: the kernel does not say (no /sys/kernel/security/lockdown); what "
-		   "it lets us write is tried below");
+	CHECK_TEXT(line_of("lockdown"), "ok lockdown: lockdown is not known (no "
+					"/sys/kernel/security/lockdown); writes are tried below");
 	CHECK_TEXT(line_of("counters"), "ok counters: no programmable counter is in use");
 	CHECK_TEXT(line_of("in use"), "");
 	CHECK_TEXT(line_of("frozen"),
-		   "ok frozen: nothing is, as far as registers that can be read tell");
+		   "ok frozen: nothing is, as far as the readable registers show");
 	CHECK_TEXT(line_of("msr write"),
-		   "ok msr write: a control that nobody uses took its own value on 1 socket");
+		   "ok msr write: a control that nobody uses accepted its own value on 1 socket");
 	CHECK_TEXT(line_of("pci write"),
-		   "ok pci write: a control that nobody uses took its own value on 1 socket");
+		   "ok pci write: a control that nobody uses accepted its own value on 1 socket");
 	CHECK_TEXT(line_of("memory write"), "");
 	CHECK_TEXT(line_of("taint"), ""); /* of a dump */
-	snprintf(
-		text, sizeof(text),
-		"ok journal: sessions of other programs are not known, no counter is shared with "
-		"them, and what this one leaves when it is killed stays: %s/run/libuncore: No such "
-		"file or directory",
-		root.path);
+	snprintf(text, sizeof(text),
+		 "ok journal: sessions of other programs are not known, no counter is shared with "
+		 "them, and if this program is killed, its registers are not restored: "
+		 "%s/run/libuncore: No such file or directory",
+		 root.path);
 	CHECK_TEXT(line_of("journal"), text);
 	/* The machine is asked, not for what CPU it is to be taken. */
 	struct unc_options options = {
@@ -260,7 +258,7 @@ static void test_read_only_files(void)
 		   "0000:7f:10.4 can be read but not written: root is needed -> sums over a type "
 		   "that lacks some of its units are partial: see the reason and the checks above");
 	CHECK_TEXT(line_of("pci write"),
-		   "ok pci write: a control that nobody uses took its own value on 1 socket");
+		   "ok pci write: a control that nobody uses accepted its own value on 1 socket");
 	fake_free(&root);
 }
 
@@ -318,13 +316,12 @@ static void test_hardware(void)
 		  "Name:\tx\nCapEff:\t0000000000000000\nCapBnd:\t00000000a80425fb\n");
 	fake_text(fake_path(&root, "/proc/sys/kernel/perf_event_paranoid"), "3\n");
 	doctor(root.path, "");
-	CHECK_TEXT(
-		line_of("privileges"),
-		"FAIL privileges: CAP_SYS_RAWIO (MSRs, /dev/mem): no; CAP_SYS_ADMIN (PCI "
-		"configuration): no -> the bounding set keeps them from this process: in a "
-		"container, start it with --cap-add SYS_RAWIO --cap-add SYS_ADMIN; of a service, "
-		"see CapabilityBoundingSet=; the kernel's own 2 monitors work all the same (access "
-		"method kernel), with CAP_SYS_ADMIN");
+	CHECK_TEXT(line_of("privileges"),
+		   "FAIL privileges: CAP_SYS_RAWIO (MSRs, /dev/mem): no; CAP_SYS_ADMIN (PCI "
+		   "configuration): no -> the bounding set keeps them from this process: in a "
+		   "container, start it with --cap-add SYS_RAWIO --cap-add SYS_ADMIN; for a "
+		   "service, see CapabilityBoundingSet=; the kernel's own 2 monitors still work "
+		   "(access method kernel), with CAP_SYS_ADMIN");
 	fake_free(&root);
 }
 
@@ -374,8 +371,8 @@ static void test_by_kernel(void)
 {
 	doctor("", "ivybridge-ep,kernel=on");
 	CHECK_TEXT(line_of("kernel driver"),
-		   "ok kernel driver: it counts on 50 of 54 units; events that it does not carry "
-		   "need registers, which can be used on 50 of these units");
+		   "ok kernel driver: it counts on 50 of 54 units; events that it lacks need "
+		   "registers, which can be used on 50 of these units");
 	CHECK_TEXT(line_of("msr write"), "");
 	CHECK_TEXT(line_of("kernel units"), "");
 	CHECK_TEXT(line_of("kernel rights"), ""); /* those of this process, not of that machine */
@@ -389,13 +386,13 @@ static void test_unprivileged(void)
 {
 	doctor("", "emerald-rapids,kernel=on,rights=perf");
 	CHECK_TEXT(line_of("kernel units"),
-		   "ok kernel units: the discovery tables cannot be read: that 166 units exist is "
-		   "what the kernel's driver says");
+		   "ok kernel units: the discovery tables cannot be read: 166 units are known "
+		   "from the kernel's driver only");
 	doctor("", "emerald-rapids-no-cha0@1,kernel=on,rights=perf");
 	CHECK_TEXT(
 		line_of("kernel units"),
-		"FAIL kernel units: the discovery tables cannot be read: that 83 units exist is "
-		"what the kernel's driver says; of 83 more it is not known, and sums lack them -> "
+		"FAIL kernel units: the discovery tables cannot be read: 83 units are known from "
+		"the kernel's driver only; whether 83 more exist is not known, and sums lack them -> "
 		"give the program what it needs to read the discovery tables: CAP_SYS_ADMIN, and "
 		"CAP_SYS_RAWIO with /dev/mem");
 }
@@ -506,9 +503,9 @@ static void test_offline(void)
 	CHECK_TEXT(line_of("offline"), "");
 	fake_text(fake_path(&root, "/sys/devices/system/cpu/present"), "0-1\n");
 	doctor(root.path, "");
-	CHECK_TEXT(line_of("offline"), "ok offline: CPUs that are offline: 1, as many as a socket "
-				       "has; nothing but its CPUs tells "
-				       "of a socket of this CPU, so one is taken to be there");
+	CHECK_TEXT(line_of("offline"),
+		   "ok offline: CPUs that are offline: 1, as many as a socket has; a socket of "
+		   "this CPU is seen by its CPUs only, so one is assumed to be there");
 	CU_ASSERT_PTR_NOT_NULL(strstr(line_of("units"), "no CPU of the socket is online"));
 	/* The other thread of a core that is online, switched off. */
 	fake_text(fake_path(&root, "/sys/devices/system/cpu/smt/control"), "off\n");
@@ -523,17 +520,16 @@ static void test_offline(void)
 static void test_simulated(void)
 {
 	CHECK_NUMBER(doctor(NULL, "sandybridge-ep,sockets=1"), 0);
-	CHECK_TEXT(
-		line_of("simulation"),
-		"ok simulation: SIMULATED: the machine is 'sandybridge-ep,sockets=1'; no number is "
-		"of this one, which is not checked");
+	CHECK_TEXT(line_of("simulation"),
+		   "ok simulation: SIMULATED: the machine is 'sandybridge-ep,sockets=1'; no number "
+		   "is of this computer, which is not checked");
 	CU_ASSERT_PTR_NOT_NULL(strstr(line_of("units"), "units available"));
 	CHECK_TEXT(line_of("cpu"), "");
 	setenv("UNCORE_SITE", "/nowhere/site.conf", 1); /* named, and not there */
 	CHECK_NUMBER(doctor(NULL, "sandybridge-ep,sockets=1"), 1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(line_of("site"),
 				      "FAIL site: /nowhere/site.conf: No such file or "
-				      "directory: left out, 1 in all"));
+				      "directory: ignored, 1 in all"));
 	unsetenv("UNCORE_SITE");
 	CHECK_NUMBER(doctor(NULL, "no-such-cpu"), 1);
 	CU_ASSERT_PTR_NOT_NULL(

@@ -90,9 +90,9 @@ static void test_no_device(void)
 				   "modprobe msr");
 	fake_text(fake_path(&root, "/sys/module/msr/parameters/allow_writes"), "on\n");
 	doctor(root.path, "");
-	CHECK_TEXT(line_of("msr"), "FAIL msr: /dev/cpu/0/msr: no such file, but the msr module is "
-				   "loaded -> see that /dev is the machine's devtmpfs, and "
-				   "PrivateDevices= of a service");
+	CHECK_TEXT(line_of("msr"),
+		   "FAIL msr: /dev/cpu/0/msr: no such file, but the msr module is loaded -> make "
+		   "/dev the machine's devtmpfs; for a service, see PrivateDevices=");
 	fake_text(fake_path(&root, "/.dockerenv"), "");
 	doctor(root.path, "");
 	CHECK_TEXT(line_of("msr"), "FAIL msr: /dev/cpu/0/msr: no such file, but the msr module is "

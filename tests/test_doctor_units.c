@@ -30,7 +30,7 @@ static void test_writes(void)
 				   "msr.allow_writes=on" PERF);
 	CHECK_TEXT(line_of("msr write"), "");
 	CHECK_TEXT(line_of("pci write"),
-		   "ok pci write: a control that nobody uses took its own value on 1 socket");
+		   "ok pci write: a control that nobody uses accepted its own value on 1 socket");
 
 	/* Locked down, and nothing tells: the write does. */
 	fake_text(fake_path(&root, "/sys/module/msr/parameters/allow_writes"), "default\n");
@@ -39,33 +39,30 @@ static void test_writes(void)
 	CHECK_NUMBER(symlink(link, fake_path(&root, "/dev/cpu/0/msr")), 0);
 	fake_text(fake_path(&root, "/proc/cmdline"), "quiet lockdown=integrity\n");
 	CHECK_NUMBER(doctor(root.path, ""), 1);
-	CHECK_TEXT(
-		line_of("lockdown"),
-		"ok lockdown: the kernel does not say (no /sys/kernel/security/lockdown); it was "
-		"booted with lockdown=; what it lets us write is tried below");
-	CHECK_TEXT(
-		line_of("msr write"),
-		"FAIL msr write: CTL1 of ubox0 of socket 0 (msr 0xc00 on cpu 0) does not take its "
-		"own value: permission denied -> the kernel is locked down: switch Secure Boot "
-		"off, or boot without lockdown= on the kernel's command line" PERF);
+	CHECK_TEXT(line_of("lockdown"),
+		   "ok lockdown: lockdown is not known (no /sys/kernel/security/lockdown); it was "
+		   "booted with lockdown=; writes are tried below");
+	CHECK_TEXT(line_of("msr write"),
+		   "FAIL msr write: CTL1 of ubox0 of socket 0 (msr 0xc00 on cpu 0) does not accept "
+		   "its own value: permission denied -> the kernel is locked down: switch Secure "
+		   "Boot off, or boot without lockdown= on the kernel's command line" PERF);
 	/* Nor does the module: it may be the one that refuses. */
 	remove(fake_path(&root, "/sys/module/msr/parameters/allow_writes"));
 	CHECK_NUMBER(doctor(root.path, ""), 1);
-	CHECK_TEXT(
-		line_of("msr write"),
-		"FAIL msr write: CTL1 of ubox0 of socket 0 (msr 0xc00 on cpu 0) does not take its "
-		"own value: permission denied -> where PCI functions or memory take writes it is "
-		"the msr module that refuses them: echo on "
-		">/sys/module/msr/parameters/allow_writes, or boot with msr.allow_writes=on; else "
-		"the kernel is locked down: switch Secure Boot off, or boot without lockdown= on "
-		"the kernel's command line" PERF);
+	CHECK_TEXT(line_of("msr write"),
+		   "FAIL msr write: CTL1 of ubox0 of socket 0 (msr 0xc00 on cpu 0) does not accept "
+		   "its own value: permission denied -> if PCI functions or memory can be written, "
+		   "the msr module refuses the writes: echo on "
+		   ">/sys/module/msr/parameters/allow_writes, or boot with msr.allow_writes=on; "
+		   "else the kernel is locked down: switch Secure Boot off, or boot without "
+		   "lockdown= on the kernel's command line" PERF);
 	close(fd);
 	fake_text(fake_path(&root, "/proc/cmdline"), "quiet\n");
 	fake_bytes(fake_path(&root, "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-"
 				    "00e098032b8c"),
 		   0, "\6\0\0\0\1", 5);
 	doctor(root.path, "");
-	CU_ASSERT_PTR_NOT_NULL(strstr(line_of("lockdown"), "; Secure Boot is on; what it lets us"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(line_of("lockdown"), "; Secure Boot is on; writes are tried"));
 	fake_free(&root);
 }
 
@@ -95,17 +92,18 @@ static void test_counters(void)
 		   "ones");
 	CHECK_TEXT(line_of("in use"),
 		   "ok in use: counter 0 of imc0 of socket 0, and of 3 more units, counts "
-		   "imc.CAS_COUNT:RD (control 0x400304); who programmed it is not known; it stands "
-		   "still: nothing to count, or frozen");
-	CU_ASSERT_PTR_NOT_NULL(strstr(said, "ok in use: counter 3 of imc2 of socket 0 counts "
-					    "imc.ACT_COUNT (control 0x400001); who programmed it "
-					    "is not known; it stands still: "));
-	CU_ASSERT_PTR_NOT_NULL(strstr(said, "ok in use: counter 1 of imc3 of socket 0 counts what "
-					    "is no event of the tables (control 0x4000ee); who "
-					    "programmed it is not known; it stands still: "));
+		   "imc.CAS_COUNT:RD (control 0x400304); the program that uses it is not known; it "
+		   "does not move: nothing to count, or frozen");
+	CU_ASSERT_PTR_NOT_NULL(strstr(
+		said, "ok in use: counter 3 of imc2 of socket 0 counts imc.ACT_COUNT (control "
+		      "0x400001); the program that uses it is not known; it does not move: "));
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(said, "ok in use: counter 1 of imc3 of socket 0 counts an event that is not "
+			     "in the tables (control 0x4000ee); the program that uses it is not "
+			     "known; it does not move: "));
 	/* The write was tried where nobody counts; what others have set is as it was. */
 	CHECK_TEXT(line_of("pci write"),
-		   "ok pci write: a control that nobody uses took its own value on 1 socket");
+		   "ok pci write: a control that nobody uses accepted its own value on 1 socket");
 	CHECK_NUMBER(fake_get(fake_config(&root, 0x7f, 0x10, 4), 0xd8 + 12, 4), 0x400001);
 
 	for (unsigned i = 0; i < 4; i++)
@@ -113,15 +111,14 @@ static void test_counters(void)
 	CHECK_NUMBER(doctor(root.path, ""), 1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(said,
 				      "FAIL counters: all 4 counters of imc0 of socket 0 are in "
-				      "use -> end what counts there"));
+				      "use -> end the programs that count there"));
 	for (unsigned i = 4; i < 8; i++)
 		program(i / 4, i % 4, 0x400304);
 	CHECK_NUMBER(doctor(root.path, ""), 1);
-	CHECK_TEXT(
-		line_of("counters"),
-		"FAIL counters: all 4 counters of imc0 of socket 0 are in use, as are those of 1 "
-		"more unit -> end what counts there (perf, PCM, LIKWID, another program of "
-		"this library), or events of these units cannot be counted");
+	CHECK_TEXT(line_of("counters"),
+		   "FAIL counters: all 4 counters of imc0 of socket 0 are in use, as are those of "
+		   "1 more unit -> end the programs that count there (perf, PCM, LIKWID, others of "
+		   "this library), or events of these units cannot be counted");
 	fake_free(&root);
 }
 
@@ -137,9 +134,9 @@ static void test_all_in_use(void)
 	for (unsigned i = 0; i < 8; i++)
 		fake_bytes(fake_path(&root, "/dev/cpu/0/msr"), 0xd10 + 0x20 * i, &enable, 4);
 	CHECK_NUMBER(doctor(root.path, ""), 0);
-	CHECK_TEXT(line_of("msr write"), "ok msr write: not tried: somebody counts on each unit");
+	CHECK_TEXT(line_of("msr write"), "ok msr write: not tried: every unit is in use");
 	CHECK_TEXT(line_of("pci write"),
-		   "ok pci write: a control that nobody uses took its own value on 1 socket");
+		   "ok pci write: a control that nobody uses accepted its own value on 1 socket");
 	fake_free(&root);
 }
 
@@ -156,7 +153,7 @@ static void test_none_as_it_is(void)
 	for (uint64_t number = 0xc00; number < 0xe20; number += 8)
 		fake_bytes(msrs, number, &reserved, 8);
 	doctor(root.path, "");
-	CHECK_TEXT(line_of("msr write"), "ok msr write: not tried: somebody counts on each unit");
+	CHECK_TEXT(line_of("msr write"), "ok msr write: not tried: every unit is in use");
 	fake_free(&root);
 }
 
@@ -170,12 +167,11 @@ static void test_frozen(void)
 	fake_size(fake_path(&root, "/dev/cpu/0/msr"), 0x10000);
 	fake_bytes(fake_path(&root, "/dev/cpu/0/msr"), 0xc00, &freeze, 4);
 	doctor(root.path, "");
-	CHECK_TEXT(
-		line_of("frozen"),
-		"FAIL frozen: counters stand still: frz_all of GLOBAL_CTL of ubox0 of socket 0 "
-		"is set (0x80000000) -> a program that froze it was killed, or is at work (perf, "
-		"PCM, LIKWID): end what counts there; a count on the idle unit lets it go on, else "
-		"a reboot does");
+	CHECK_TEXT(line_of("frozen"),
+		   "FAIL frozen: counters are stopped: frz_all of GLOBAL_CTL of ubox0 of socket 0 "
+		   "is set (0x80000000) -> a program that froze it was killed, or still runs "
+		   "(perf, PCM, LIKWID): end the programs that count there; a count on the idle "
+		   "unit then unfreezes it, else a reboot does");
 	fake_free(&root);
 
 	/* A clock that is switched on (0xC08, bit 22) and does not move. */
@@ -183,11 +179,11 @@ static void test_frozen(void)
 	sandybridge();
 	fake_bytes(fake_path(&root, "/dev/cpu/0/msr"), 0xc08, &enable, 4);
 	CHECK_NUMBER(doctor(root.path, ""), 1);
-	CU_ASSERT_PTR_NOT_NULL(strstr(line_of("frozen"),
-				      "FAIL frozen: counters stand still: the clock of ubox0 of "
-				      "socket 0 is switched on and stands still -> "));
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(line_of("frozen"), "FAIL frozen: counters are stopped: the clock of ubox0 "
+					  "of socket 0 is switched on, but does not move -> "));
 	CHECK_TEXT(line_of("in use"), "ok in use: the fixed counter of ubox0 of socket 0 is "
-				      "switched on; who programmed it is not known");
+				      "switched on; the program that uses it is not known");
 	fake_free(&root);
 }
 
@@ -202,16 +198,16 @@ static void test_switched_off(void)
 	fake_size(fake_path(&root, "/dev/cpu/0/msr"), 0x10000);
 	doctor(root.path, "");
 	CHECK_TEXT(line_of("frozen"),
-		   "ok frozen: nothing is, as far as registers that can be read tell");
+		   "ok frozen: nothing is, as far as the readable registers show");
 	fake_bytes(fake_path(&root, "/dev/cpu/0/msr"), 0x3c0, &enable, 4);
 	doctor(root.path, "");
-	CU_ASSERT_PTR_NOT_NULL(strstr(line_of("frozen"),
-				      "FAIL frozen: counters stand still: GLOBAL_CTL of unc0 of "
-				      "socket 0 lets no counter run (0x0) -> "));
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(line_of("frozen"), "FAIL frozen: counters are stopped: GLOBAL_CTL of unc0 "
+					  "of socket 0 stops all counters (0x0) -> "));
 	fake_bytes(fake_path(&root, "/dev/cpu/0/msr"), 0x391, &first, 1);
 	doctor(root.path, "");
 	CHECK_TEXT(line_of("frozen"),
-		   "ok frozen: nothing is, as far as registers that can be read tell");
+		   "ok frozen: nothing is, as far as the readable registers show");
 	fake_free(&root);
 }
 

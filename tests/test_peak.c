@@ -394,7 +394,7 @@ static void check_left_out(const struct unc_options *o, const char *sentence, bo
 		CHECK_TEXT(g->reason, sentence);
 	}
 	unc_platform_close(p);
-	snprintf(wanted, sizeof(wanted), "%s: left out, 1 in all", sentence);
+	snprintf(wanted, sizeof(wanted), "%s: ignored, 1 in all", sentence);
 	if (o->sim)
 		CHECK_NUMBER(unc_doctor(o, count_failed, wanted), 1);
 }

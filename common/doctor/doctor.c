@@ -36,7 +36,8 @@ static void report_unsupported(struct doctor *d, struct unc_topology *t)
 		 names);
 	if (strcmp(t->vendor, "GenuineIntel") != 0) {
 		unc_report(d, "cpu", false, remedy,
-			   "%s is not supported: made by %s, and the tables are of Intel's uncore",
+			   "%s is not supported: it is made by %s, and the tables cover only "
+			   "Intel's uncore",
 			   t->model_name, t->vendor);
 		return;
 	}
@@ -72,8 +73,8 @@ static bool check_cpu(struct doctor *d)
 		 t->family, (unsigned)t->model);
 	if (!d->table->topology.map_offset && unc_topology_unseen(t)) /* see unc_walk_sockets() */
 		unc_note(d, "offline",
-			 "CPUs that are offline: %d, as many as a socket has; nothing but its CPUs "
-			 "tells of a socket of this CPU, so one is taken to be there",
+			 "CPUs that are offline: %d, as many as a socket has; a socket of this CPU "
+			 "is seen by its CPUs only, so one is assumed to be there",
 			 t->hidden);
 	return true;
 }
@@ -186,13 +187,13 @@ static void check_lockdown(struct doctor *d)
 					    "the kernel's command line"),
 			   "the kernel is locked down (%s): no MSR writes, no /dev/mem, no writes "
 			   "of PCI configuration%s",
-			   mode, d->units.kernel ? "; its own driver counts all the same" : "");
+			   mode, d->units.kernel ? "; its own driver still counts" : "");
 	else if (*mode)
 		unc_note(d, "lockdown", "the kernel is not locked down");
 	else
 		unc_note(d, "lockdown",
-			 "the kernel does not say (no /sys/kernel/security/lockdown)%s; what it "
-			 "lets us write is tried below",
+			 "lockdown is not known (no /sys/kernel/security/lockdown)%s; writes are "
+			 "tried below",
 			 lockdown_signs(d));
 }
 
@@ -229,7 +230,7 @@ static void check_privileges(struct doctor *d)
 					 ? setcap
 					 : "the bounding set keeps them from this process: in a "
 					   "container, start it with --cap-add SYS_RAWIO --cap-add "
-					   "SYS_ADMIN; of a service, see CapabilityBoundingSet="),
+					   "SYS_ADMIN; for a service, see CapabilityBoundingSet="),
 		   "CAP_SYS_RAWIO (MSRs, /dev/mem): %s; CAP_SYS_ADMIN (PCI configuration): %s",
 		   has >> CAP_RAWIO & 1 ? "yes"
 		   : s->rawio           ? "no"
@@ -257,17 +258,17 @@ static void check_journal(struct doctor *d)
 	if (*err.text)
 		unc_note(d, "journal",
 			 "sessions of other programs are not known, no counter is shared with "
-			 "them, and what this one leaves when it is killed stays: %s",
+			 "them, and if this program is killed, its registers are not restored: %s",
 			 err.text);
 	else
 		unc_note(d, "journal",
-			 "programs of this node share counters, and restore what ended ones have "
-			 "left");
+			 "programs of this node share counters, and restore the registers of "
+			 "programs that have ended");
 	if (unc_node_folder(d->platform, old, &make) && access(strcat(old, "/ledger"), F_OK) == 0)
 		unc_note(d, "ledger",
-			 "%.300s is of an older libuncore, whose programs do not know the journal: "
-			 "end them, run their uncore release, which restores what was left, and "
-			 "remove it and %.300s.*",
+			 "%.300s is of an older libuncore, whose programs do not use the journal: "
+			 "end them, run their uncore release, which restores the registers, and "
+			 "remove this file and %.300s.*",
 			 old, old);
 }
 
@@ -279,7 +280,7 @@ static void check_site_file(struct doctor *d)
 	if (wrong->n)
 		unc_report(d, "site", false,
 			   "correct it, and let everybody read the file (chmod 0644)",
-			   "%s: left out, %u in all", wrong->first.text, wrong->n);
+			   "%s: ignored, %u in all", wrong->first.text, wrong->n);
 }
 
 /* ---- all checks. False: there is no machine to look at. */
@@ -292,7 +293,8 @@ static bool check_simulated(struct doctor *d)
 		return false;
 	}
 	unc_note(d, "simulation",
-		 "SIMULATED: the machine is '%s'; no number is of this one, which is not checked",
+		 "SIMULATED: the machine is '%s'; no number is of this computer, which is not "
+		 "checked",
 		 d->options.sim);
 	unc_doctor_survey(d);
 	unc_doctor_kernel(d);

@@ -77,7 +77,7 @@ static bool probe_msrs(struct doctor *d)
 {
 	static const char *const remedy[2][2] = {
 		{"load the msr module: modprobe msr",
-		 "see that /dev is the machine's devtmpfs, and PrivateDevices= of a service"},
+		 "make /dev the machine's devtmpfs; for a service, see PrivateDevices="},
 		{"load the msr module on the machine (modprobe msr), and give the container the "
 		 "devices: --device /dev/cpu",
 		 "give the container the devices: --device /dev/cpu"}};

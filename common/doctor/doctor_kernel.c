@@ -71,8 +71,7 @@ const char *unc_or_kernel(struct doctor *d, const char *format, ...)
 	UNC_FORMAT(d->remedy, format);
 	if (n)
 		unc_put(&(struct unc_buf){d->remedy, sizeof(d->remedy), strlen(d->remedy), 0},
-			"; the kernel's own %u monitors work all the same (access method kernel), "
-			"with %s",
+			"; the kernel's own %u monitors still work (access method kernel), with %s",
 			n, right_here(d, &level, &last));
 	return d->remedy;
 }
@@ -110,12 +109,13 @@ static void report_rights(struct doctor *d)
 		unc_kernel_told(d->platform->access, told, sizeof(told));
 		unc_note(d, "kernel rights",
 			 "you may not open the kernel's events (paranoid %d); the broker of this "
-			 "site allows %s: used",
+			 "site is used, and allows %s",
 			 level, told);
 	} else if (!refused) {
 		unc_note(d, "kernel rights", "kernel.perf_event_paranoid is %d: %s is needed%s",
 			 level, right,
-			 unc_perf_right(level) == UNC_PERF_EVERYBODY ? "" : ", and is there");
+			 unc_perf_right(level) == UNC_PERF_EVERYBODY ? ""
+								     : ", and the program has it");
 	} else {
 		unc_doctor_grant(level, last, remedy, sizeof(remedy));
 		/* A reason that mentions the broker means that the site has one already. */
@@ -151,16 +151,16 @@ static void report_named(struct doctor *d)
 		unc_note(d, "kernel PMU", "left out: %s", named->left[i]);
 	if (named->table)
 		unc_note(d, "kernel PMU",
-			 "these are known by what the kernel says of them, and take any event as "
-			 "TYPE.RAW; a table would add names and what they mean, which counters "
-			 "count them, and metrics");
+			 "these PMUs are known from the kernel only, and take any event as "
+			 "TYPE.RAW; a table would add the names and meaning of events, the "
+			 "counters for each, and metrics");
 }
 
 void unc_doctor_kernel(struct doctor *d)
 {
 	const struct unc_survey *s = &d->units;
 	bool simulated = d->platform->machine->simulated;
-	char more[60] = "";
+	char more[80] = "";
 
 	report_named(d);
 	if (!d->table->n_kernel || (simulated && !s->kernel))
@@ -170,27 +170,27 @@ void unc_doctor_kernel(struct doctor *d)
 	if (!there)
 		unc_note(d, "kernel driver", "%s: registers are used for all",
 			 unc_fs_exists(d->fs, "/sys/module/intel_uncore")
-				 ? "it is loaded (intel_uncore), and has nothing of this CPU: the "
-				   "kernel is too old for it, or runs in a virtual machine"
-				 : "it is not there (modprobe intel_uncore)");
+				 ? "it is loaded (intel_uncore), but does not support this CPU: "
+				   "the kernel is too old for it, or runs in a virtual machine"
+				 : "it is not loaded (modprobe intel_uncore)");
 	else if (!chosen)
 		unc_note(d, "kernel driver",
-			 "it is there; access method kernel is not among those that were chosen");
+			 "it is loaded, but access method kernel is not among the chosen ones");
 	if (!there || !chosen)
 		return;
 	unc_note(d, "kernel driver",
-		 "it counts on %u of %u units; events that it does not carry need registers, "
-		 "which can be used on %u of these units",
+		 "it counts on %u of %u units; events that it lacks need registers, which can be "
+		 "used on %u of these units",
 		 s->kernel, s->n, s->both);
 	if (s->unknown)
-		snprintf(more, sizeof(more), "; of %u more it is not known, and sums lack them",
-			 s->unknown);
+		snprintf(more, sizeof(more),
+			 "; whether %u more exist is not known, and sums lack them", s->unknown);
 	if (s->told || s->unknown)
 		unc_report(d, "kernel units", !s->unknown,
 			   "give the program what it needs to read the discovery tables: "
 			   "CAP_SYS_ADMIN, and CAP_SYS_RAWIO with /dev/mem",
-			   "the discovery tables cannot be read: that %u units exist is what the "
-			   "kernel's driver says%s",
+			   "the discovery tables cannot be read: %u units are known from the "
+			   "kernel's driver only%s",
 			   s->told, more);
 	if (!simulated)
 		report_rights(d);

@@ -149,12 +149,11 @@ static bool inspect_counters(struct doctor *d, struct looks *looks)
 static const char *put_owner(const struct unc_found *f, char *buf, size_t size)
 {
 	if (f->owner == UNC_OWNER_FOREIGN)
-		snprintf(buf, size, "who programmed it is not known");
+		snprintf(buf, size, "the program that uses it is not known");
 	else if (f->owner == UNC_OWNER_LIBUNCORE)
 		snprintf(buf, size, "pid %" PRId64 " (%s) counts with it", f->pid, f->command);
 	else if (f->owner == UNC_OWNER_ORPHANED)
-		snprintf(buf, size,
-			 "pid %" PRId64 " (%s), whose session has ended, has left it behind",
+		snprintf(buf, size, "pid %" PRId64 " (%s), whose session has ended, left it behind",
 			 f->pid, f->command);
 	else if (f->pid)
 		snprintf(buf, size, "it may be the kernel's, for pid %" PRId64 " (%s)", f->pid,
@@ -187,12 +186,12 @@ static void report_taken(struct doctor *d, const struct looks *looks)
 		unc_put(&more, ", as are those of %u more unit%s", full - 1, full == 2 ? "" : "s");
 	if (left)
 		unc_put(&more,
-			"; %u of those in use %s programmed by nobody who lives: run uncore "
+			"; %u of those in use %s left by programs that have ended: run uncore "
 			"release",
-			left, left == 1 ? "is" : "are");
+			left, left == 1 ? "was" : "were");
 	if (first)
 		unc_report(d, "counters", false,
-			   "end what counts there (perf, PCM, LIKWID, another program of this "
+			   "end the programs that count there (perf, PCM, LIKWID, others of this "
 			   "library), or events of these units cannot be counted",
 			   "all %u counters of %s are in use%s",
 			   d->table->type[first->type].n_counters, unc_doctor_unit(d, first).text,
@@ -244,9 +243,10 @@ static void report_use(struct doctor *d, const struct looks *looks, size_t numbe
 	else
 		unc_note(d, "in use", "counter %u of %s%s counts %s (control 0x%" PRIx64 "); %s%s",
 			 d->table->reg[f->ctr].number, unc_doctor_unit(d, f->instance).text, more,
-			 *f->event ? f->event : "what is no event of the tables", f->control, owner,
-			 still > others ? "; it stands still: nothing to count, or frozen"
-			 : still        ? "; some stand still: nothing to count, or frozen"
+			 *f->event ? f->event : "an event that is not in the tables", f->control,
+			 owner,
+			 still > others ? "; it does not move: nothing to count, or frozen"
+			 : still        ? "; some do not move: nothing to count, or frozen"
 					: "");
 }
 
@@ -275,10 +275,10 @@ static bool is_frozen(const struct doctor *d, const struct looks *looks, size_t 
 	}
 	value = unc_plan_value(read, u, type->unit_ctl);
 	if (looks->unit[i].read && value && unc_unit_frozen(t, u, value) == UNC_UNIT_FROZEN)
-		snprintf(buf, size, "%s of %s lets no counter run (0x%" PRIx64 ")",
+		snprintf(buf, size, "%s of %s stops all counters (0x%" PRIx64 ")",
 			 unc_reg_name(t, type->unit_ctl), unit.text, *value);
 	else if (looks->unit[i].fixed_still)
-		snprintf(buf, size, "the clock of %s is switched on and stands still", unit.text);
+		snprintf(buf, size, "the clock of %s is switched on, but does not move", unit.text);
 	else
 		return false;
 	return true;
@@ -293,13 +293,13 @@ static void report_frozen(struct doctor *d, const struct looks *looks)
 		if (is_frozen(d, looks, i, text, sizeof(text)) && frozen++ == 0)
 			memcpy(first, text, sizeof(first));
 	if (!frozen)
-		unc_note(d, "frozen", "nothing is, as far as registers that can be read tell");
+		unc_note(d, "frozen", "nothing is, as far as the readable registers show");
 	else
 		unc_report(d, "frozen", false,
-			   "a program that froze it was killed, or is at work (perf, PCM, LIKWID): "
-			   "end what counts there; a count on the idle unit lets it go on, else a "
-			   "reboot does",
-			   "counters stand still%s: %s", frozen > 1 ? " in several places" : "",
+			   "a program that froze it was killed, or still runs (perf, PCM, LIKWID): "
+			   "end the programs that count there; a count on the idle unit then "
+			   "unfreezes it, else a reboot does",
+			   "counters are stopped%s: %s", frozen > 1 ? " in several places" : "",
 			   first);
 }
 
@@ -339,7 +339,7 @@ static int rewrite(struct doctor *d, const struct unc_instance *u, uint16_t reg,
 	op[1].value = op[0].value;
 	rc = unc_access_prepare(access, op + 1, 1, err);
 	if (rc == 0 && unc_access_run(access, op + 1, 1) < 0)
-		rc = unc_fail(err, op[1].error, "%s of %s (%s) does not take its own value: %s",
+		rc = unc_fail(err, op[1].error, "%s of %s (%s) does not accept its own value: %s",
 			      unc_reg_name(d->table, reg), unc_doctor_unit(d, u).text, u->location,
 			      unc_error_name(op[1].error));
 	return rc;
@@ -348,10 +348,10 @@ static int rewrite(struct doctor *d, const struct unc_instance *u, uint16_t reg,
 static void report_refused(struct doctor *d, uint8_t space, const char *check,
 			   const struct unc_error *err)
 {
-	const char *module = "where PCI functions or memory take writes it is the msr module that "
-			     "refuses them: echo on >/sys/module/msr/parameters/allow_writes, or "
+	const char *module = "if PCI functions or memory can be written, the msr module refuses "
+			     "the writes: echo on >/sys/module/msr/parameters/allow_writes, or "
 			     "boot with msr.allow_writes=on; else ";
-	const char *remedy = "the machine does not take writes there: a firmware or a hypervisor "
+	const char *remedy = "the machine does not accept writes there: a firmware or a hypervisor "
 			     "that protects its registers";
 
 	/* The file was opened for writing, but the write was refused: user rights do not help. */
@@ -392,10 +392,11 @@ static void check_write(struct doctor *d, const struct looks *looks, uint8_t spa
 	if (rc < 0)
 		report_refused(d, space, check, &err);
 	else if (n)
-		unc_note(d, check, "a control that nobody uses took its own value on %u socket%s",
-			 n, n == 1 ? "" : "s");
+		unc_note(d, check,
+			 "a control that nobody uses accepted its own value on %u socket%s", n,
+			 n == 1 ? "" : "s");
 	else if (units)
-		unc_note(d, check, "not tried: somebody counts on each unit");
+		unc_note(d, check, "not tried: every unit is in use");
 }
 
 void unc_doctor_counters(struct doctor *d)

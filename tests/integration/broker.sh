@@ -94,7 +94,7 @@ start_broker "$soft/uncored" --policy "$tmp/policy"
 measure units && said "imc0 .* broker"
 result "units says by what they are read"
 measure doctor
-said "the broker of this site allows all events on imc: used"
+said "the broker of this site is used, and allows all events on imc"
 result "doctor with one"
 
 # Root reads its own event of the same kind: around, and within, what the user counts.

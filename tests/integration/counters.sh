@@ -106,7 +106,7 @@ orphaned imc0 FIXED 0x400000 imc.DCLK" &&
 	said 'all(.[]; .pid == $holder and .since != null)'
 result $? "a session that was killed: its counters are orphaned"
 real doctor -j
-said 'any(.[]; .check == "counters" and .ok and (.detail | test("nobody who lives: run uncore release")))'
+said 'any(.[]; .check == "counters" and .ok and (.detail | test("left by programs that have ended: run uncore release")))'
 result $? "the doctor tells of it"
 real release -j && said 'length == 2 and all(.[]; .released and .reason == null and .owner == "orphaned")' &&
 	holds 3 0 && holds 6 0 && grep -q "were left behind by pid $holder" "$dir/err"
