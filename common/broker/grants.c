@@ -62,7 +62,7 @@ static int fail_open(struct broker *b, const struct unc_wire_set *set, uint16_t 
 		if (i > 0)
 			return unc_fail(err, UNC_ERR_CONFLICT,
 					"%u events do not count together: the unit has %u "
-					"counters, and not each counts everything",
+					"counters, and not each of them can count every event",
 					set->n, b->table.type[type].n_counters);
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "the kernel refuses config=0x%" PRIx64,
 				set->event[i].config);
@@ -93,7 +93,7 @@ static int find_pmu(struct broker *b, const struct unc_wire_set *set, uint32_t *
 	if (!unc_events_type(*pmu))
 		return unc_fail(err, UNC_ERR_DENIED, "type %u is not one of a driver", *pmu);
 	if (!unc_cpu_list(mask, cpus) || set->cpu >= UNC_MAX_CPUS || !cpus[set->cpu])
-		return unc_fail(err, UNC_ERR_UNAVAILABLE, "cpu %u is none of its cpumask, %.40s",
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "cpu %u is not in its cpumask, %.40s",
 				set->cpu, mask);
 	return 0;
 }
@@ -212,21 +212,22 @@ static int check_limits(struct broker *b, const struct connection *c, const stru
 {
 	if (u->descriptors + set->n > b->policy.descriptors)
 		return unc_fail(err, UNC_ERR_BUSY,
-				"%u more descriptors are more than the %u that a user may have "
-				"here; %u are in use",
+				"%u more descriptors exceed the %u that a user may have here; %u "
+				"are in use",
 				set->n, b->policy.descriptors, u->descriptors);
 	if (b->kept + set->n > (c->uid ? b->most - b->most / ROOTS : b->most))
 		return unc_fail(err, UNC_ERR_BUSY, "the broker has no descriptors left");
 	if (!may_have(c->uid, u->grants, b->n_grants, MAX_GRANTS))
 		return unc_fail(err, UNC_ERR_BUSY,
-				"you have %u sets of events, or all users %zu: the broker has room "
-				"for no more",
+				"you have %u sets of events, all users %zu: the broker has no room "
+				"for more",
 				u->grants, b->n_grants);
 	if (c->uid && turns_of(b, c->uid, set, &b->table.type[type]) > b->policy.sets)
-		return unc_fail(err, UNC_ERR_BUSY,
-				"cpu %u: you have other sets of events open there that do not "
-				"count together with these; a user may have %u that take turns",
-				set->cpu, b->policy.sets);
+		return unc_fail(
+			err, UNC_ERR_BUSY,
+			"cpu %u: you have other sets of events open there that do not count "
+			"together with these; a user may have %u such sets, which are time-shared",
+			set->cpu, b->policy.sets);
 	return 0;
 }
 
@@ -275,8 +276,8 @@ static int open_set(struct broker *b, unsigned connection, const struct unc_wire
 	}
 	if (at == MAX_GRANTS || (!lease && !may_have(c->uid, u->leases, b->n_leases, MAX_LEASES)))
 		return unc_fail(err, UNC_ERR_BUSY,
-				"you have %u shares of sets of events, or all users %zu: the "
-				"broker has room for no more",
+				"you have %u shares of sets of events, all users %zu: the broker "
+				"has no room for more",
 				u->leases, b->n_leases);
 	struct grant *g = &b->grant[at];
 

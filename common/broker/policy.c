@@ -30,7 +30,7 @@ static const struct unc_section_old old_lines[] = {
 
 static const char defaults[] =
 	"[allow]\ngroups = MEM,LINK,PCIE\nunits = imc,mc,mchbm,qpi,upi,iio\n";
-static const char of_fields[] = "filters that a user chooses himself are for root alone";
+static const char of_fields[] = "only root may choose the values of filters";
 
 enum { LONGEST_NAME = 64 };
 
@@ -162,11 +162,11 @@ static int next_row(const struct reading *r, const char **list, bool group, uint
 	*row = find_row(r->t, name, group);
 	if (known)
 		return 0;
-	return unc_fail(err, UNC_ERR_TABLE,
-			"%s = %s: no CPU of the tables has such %s; 'uncore %s' tells those of "
-			"this one",
-			group ? "groups" : "units", name, group ? "a group" : "units",
-			group ? "groups" : "list");
+	return unc_fail(
+		err, UNC_ERR_TABLE,
+		"%s = %s: the tables of no CPU have such %s; 'uncore %s' lists those of this CPU",
+		group ? "groups" : "units", name, group ? "a group" : "units",
+		group ? "groups" : "list");
 }
 
 static int allow(struct reading *r, struct unc_sections *f, struct unc_error *err)
@@ -339,7 +339,7 @@ int policy_allows(const struct policy *p, const struct unc_table *t, uid_t uid, 
 		  (e->config2 & ~known->config2)))
 		return unc_fail(err, UNC_ERR_INVALID,
 				"config=0x%llx,config1=0x%llx,config2=0x%llx has bits that the "
-				"kernel's format of it does not name",
+				"kernel's format of the PMU does not name",
 				(unsigned long long)e->config, (unsigned long long)e->config1,
 				(unsigned long long)e->config2);
 	for (uint16_t i = 0; i < t->n_type; i++)

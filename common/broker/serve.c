@@ -105,8 +105,8 @@ static int check_peer(struct broker *b, int fd, struct ucred *who, struct unc_er
 		return unc_fail(err, b->unable.code, "%s", b->unable.text);
 	if (who->uid == UNC_WIRE_NOBODY)
 		return unc_fail(err, UNC_ERR_PERMISSION,
-				"user id %d may be anybody: it is nobody's own, or of another user "
-				"namespace",
+				"user id %d identifies no user: it belongs to nobody, or to "
+				"another user namespace",
 				UNC_WIRE_NOBODY);
 	if (!is_member(&b->policy, fd, who))
 		return unc_fail(
@@ -114,8 +114,8 @@ static int check_peer(struct broker *b, int fd, struct ucred *who, struct unc_er
 			"you are in none of the groups that the broker of this site serves");
 	if (is_subordinate(who->uid))
 		return unc_fail(err, UNC_ERR_PERMISSION,
-				"user id %u is a subordinate one (/etc/subuid), of which a user "
-				"has many: only users themselves are served",
+				"user id %u is a subordinate one (/etc/subuid), and a user has "
+				"many of these: only users' own ids are served",
 				(unsigned)who->uid);
 	u = grants_user(b, who->uid);
 	if (!u)
@@ -125,7 +125,7 @@ static int check_peer(struct broker *b, int fd, struct ucred *who, struct unc_er
 	if (who->uid && u->connections >= b->policy.connections)
 		return unc_fail(
 			err, UNC_ERR_BUSY,
-			"you have %u connections to the broker, which are all that a user may have",
+			"you have %u connections to the broker, the most that a user may have",
 			u->connections);
 	return 0;
 }
@@ -192,7 +192,7 @@ static int receive(int fd, struct unc_wire_request *r, size_t *size, struct unc_
 		return got < 0 && (errno == EAGAIN || errno == EINTR) ? UNC_ERR_BUSY : UNC_ERR_IO;
 	*size = (size_t)got;
 	if (m.msg_flags & MSG_CTRUNC)
-		return unc_fail(err, UNC_ERR_INVALID, "descriptors are not taken here");
+		return unc_fail(err, UNC_ERR_INVALID, "descriptors are not accepted here");
 	if (m.msg_flags & MSG_TRUNC)
 		return unc_fail(err, UNC_ERR_INVALID, "a message has %zu bytes at most",
 				sizeof(*r));
@@ -219,7 +219,7 @@ static int check_set(const struct unc_wire_set *set, bool asks, struct unc_error
 		return unc_fail(err, UNC_ERR_INVALID, "a set has 1 to %d events", UNC_WIRE_EVENTS);
 	if (set->dead > 1 || set->rest ||
 	    !is_zero(&set->event[set->n], (UNC_WIRE_EVENTS - set->n) * sizeof(set->event[0])))
-		return unc_fail(err, UNC_ERR_INVALID, "what has no meaning has to be 0");
+		return unc_fail(err, UNC_ERR_INVALID, "fields without a meaning must be 0");
 	return 0;
 }
 
@@ -232,7 +232,7 @@ static int check_request(const struct unc_wire_request *r, size_t size, struct u
 
 	if (size < sizeof(r->head) || r->head.magic != UNC_WIRE_MAGIC)
 		return unc_fail(err, UNC_ERR_INVALID,
-				"that is no message of the broker's protocol");
+				"this is not a message of the broker's protocol");
 	if (r->head.version != UNC_WIRE_VERSION)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"the broker speaks version %d of its protocol, and you version %u: "
@@ -244,8 +244,8 @@ static int check_request(const struct unc_wire_request *r, size_t size, struct u
 	    sets > (asks ? 1 : UNC_WIRE_SETS))
 		return unc_fail(err, UNC_ERR_INVALID, "a request has 1 to %d sets", UNC_WIRE_SETS);
 	if (size != offsetof(struct unc_wire_request, set) + sets * sizeof(r->set[0]))
-		return unc_fail(err, UNC_ERR_INVALID, "%zu bytes are no request of %zu sets", size,
-				sets);
+		return unc_fail(err, UNC_ERR_INVALID, "%zu bytes are not a request of %zu sets",
+				size, sets);
 	for (size_t i = 0; i < sets && rc == 0; i++) {
 		rc = check_set(&r->set[i], asks, err);
 		events += rc == 0 ? r->set[i].n : 0;
@@ -308,7 +308,7 @@ static int check_untaken(struct broker *b, const struct connection *c,
 	if (c->uid && all > b->most / SHARE)
 		return unc_fail(err, UNC_ERR_BUSY,
 				"you have not taken %u descriptors that were passed to you: no "
-				"more are passed before that",
+				"more are passed until you do",
 				all);
 	return 0;
 }

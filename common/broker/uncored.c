@@ -163,8 +163,8 @@ static int begin(struct broker *b, const char *policy, struct unc_error *err)
 	getrlimit(RLIMIT_NOFILE, &limit);
 	if (limit.rlim_cur <= 2 * MAX_CONNECTIONS)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
-				"%llu descriptors are too few: %d connections and what is kept for "
-				"them (LimitNOFILE=, ulimit -Hn)",
+				"%llu descriptors are too few: %d connections and the descriptors "
+				"kept for them (LimitNOFILE=, ulimit -Hn)",
 				(unsigned long long)limit.rlim_cur, MAX_CONNECTIONS);
 	b->most = limit.rlim_cur > 1u << 20 ? 1u << 20 : (unsigned)limit.rlim_cur;
 	b->most -= MAX_CONNECTIONS + 64;
@@ -213,7 +213,8 @@ static void read_first(struct broker *b)
 
 	if (read_policy(b, NULL, &err) == 0)
 		return;
-	broker_log(3, "%s; nobody is served before that is mended, and systemctl reload uncored",
+	broker_log(3,
+		   "%s; nobody is served until you correct this and run systemctl reload uncored",
 		   err.text);
 	unc_fail(&b->unable, UNC_ERR_BUSY, "the broker of this site serves nobody: %s", err.text);
 }
@@ -223,7 +224,7 @@ static void read_again(struct broker *b)
 	struct unc_error err = {0};
 
 	if (read_policy(b, NULL, &err) < 0) {
-		broker_log(3, "%s; what was allowed before stays", err.text);
+		broker_log(3, "%s; the policy that was read before stays", err.text);
 		return;
 	}
 	unc_error_clear(&b->unable);
@@ -388,7 +389,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (cpu && !only_check) {
-		fprintf(stderr, "uncored: --cpu goes with --check alone\n%s", usage);
+		fprintf(stderr, "uncored: --cpu needs --check\n%s", usage);
 		return 2;
 	}
 	if (begin(&broker, policy, &err) == 0 && only_check && read_policy(&broker, cpu, &err) == 0)

@@ -43,8 +43,8 @@ done <<EOF
 [permit]&units = imc|2|'.permit.' begins no section; a policy has .allow., .connect., .limit.
 [allow]|2|no line units = ...
 [allow]&groups = MEM|2|no line units = ...
-[allow]&units = imx|3|units = imx: no CPU
-[allow]&groups = MEN&units = imc|3|groups = MEN: no CPU
+[allow]&units = imx|3|units = imx: the tables of no CPU
+[allow]&groups = MEN&units = imc|3|groups = MEN: the tables of no CPU
 [allow]&units = imc&tid = 3|4|'tid' is no key of .allow.; it has groups, units
 [allow]&units = imc&units = cbo|4|units is given twice
 [allow]&units =|3|units = has no value
@@ -214,7 +214,7 @@ printf '[allow]\nunits = imc\n' >"$tmp/policy"
 start_broker "$soft/uncored" --policy "$tmp/policy"
 printf '[allow]\nunits = nonsense\n' >"$tmp/policy"
 kill -HUP "$broker"
-until grep -q 'what was allowed before stays' "$tmp/log"; do sleep 0.02; done
+until grep -q 'the policy that was read before stays' "$tmp/log"; do sleep 0.02; done
 measure stat -e imc0.DRAM_PRE_ALL true
 result "a broken policy at SIGHUP: the old one stays, the log says so"
 printf '[allow]\ngroups = MEM\nunits = qpi\n' >"$tmp/policy"
@@ -245,7 +245,7 @@ result "attack: hostile"
 setpriv --reuid 65534 --regid 65534 --clear-groups "$python" -c '
 import sys; sys.path.insert(0, sys.argv[1])
 import broker_client as c
-c.refused(c.request(kind=c.ASK), "may be anybody")' "$soft" >"$tmp/out" 2>"$tmp/err"
+c.refused(c.request(kind=c.ASK), "identifies no user")' "$soft" >"$tmp/out" 2>"$tmp/err"
 result "attack: user 65534"
 client settle "$broker" 2>/dev/null # not a test: waits until the last are gone
 for _ in $(seq 200); do

@@ -84,11 +84,11 @@ def descriptors(pid):
 
 def malformed(pid):
     good = request(sets=[one_set()])
-    refused(good[:8], "no message")
-    refused(good[:-1], "bytes are no request")
-    refused(good + b"\0", "bytes are no request")
+    refused(good[:8], "not a message")
+    refused(good[:-1], "bytes are not a request")
+    refused(good + b"\0", "bytes are not a request")
     refused(good + b"\0" * 20000, "bytes at most")
-    refused(request(magic=1, sets=[one_set()]), "no message")
+    refused(request(magic=1, sets=[one_set()]), "not a message")
     refused(request(version=1, sets=[one_set()]), "version 2 of its protocol, and you version 1")
     refused(request(version=0, sets=[one_set()]), "you version 0")
     for kind in (0, 5, 0xFFFF):
@@ -103,9 +103,9 @@ def malformed(pid):
     refused(request(sets=[one_set(n=0, events=())]), "1 to 64 events")
     refused(request(sets=[one_set(n=65)]), "1 to 64 events")
     refused(request(sets=[one_set(n=0xFFFFFFFF)]), "1 to 64 events")
-    refused(request(sets=[one_set(n=1, events=((CLOCK, 0, 0), (FAULTS, 0, 0)))]), "has to be 0")
-    refused(request(sets=[one_set(rest=1)]), "has to be 0")
-    refused(request(sets=[one_set(dead=2)]), "has to be 0")
+    refused(request(sets=[one_set(n=1, events=((CLOCK, 0, 0), (FAULTS, 0, 0)))]), "must be 0")
+    refused(request(sets=[one_set(rest=1)]), "must be 0")
+    refused(request(sets=[one_set(dead=2)]), "must be 0")
     refused(request(sets=[one_set(events=((CLOCK, 0, 0),) * 64)] * 4), "253 events at most")
 
 
@@ -117,12 +117,12 @@ def fields(pid):
     refused(request(sets=[one_set(pmu=b"uncore_imc_9")]), "no such PMU", s)
     refused(request(sets=[one_set(pmu=b"uncore_x")]), "not one of a driver" if "shipped" in sys.argv else "tables", s)
     for cpu in (1, 99, 4095, 4096, 0x7FFFFFFF, 0xFFFFFFFF):
-        refused(request(sets=[one_set(cpu=cpu)]), "none of its cpumask", s)
+        refused(request(sets=[one_set(cpu=cpu)]), "not in its cpumask", s)
     for config in (1 << 16, 1 << 63, 0xDEADBEEF00000000):
-        refused(request(sets=[one_set(events=((config, 0, 0),))]), "format of it does not name", s)
-    refused(request(sets=[one_set(events=((CLOCK, 1, 0),))]), "format of it does not name", s)
-    refused(request(sets=[one_set(events=((CLOCK, 0, 1),))]), "format of it does not name", s)
-    refused(request(sets=[one_set(), one_set(events=((1 << 40, 0, 0),))]), "format of it does not name", s)
+        refused(request(sets=[one_set(events=((config, 0, 0),))]), "format of the PMU does not name", s)
+    refused(request(sets=[one_set(events=((CLOCK, 1, 0),))]), "format of the PMU does not name", s)
+    refused(request(sets=[one_set(events=((CLOCK, 0, 1),))]), "format of the PMU does not name", s)
+    refused(request(sets=[one_set(), one_set(events=((1 << 40, 0, 0),))]), "format of the PMU does not name", s)
     code, text, fds = ask(s, request(kind=ASK))
     assert code == 0 and "imc" in text and not fds
     code, text, fds = ask(s, request(sets=[one_set(), one_set(pmu=b"uncore_imc_1", events=((FAULTS, 0, 0), (CLOCK, 0, 0)))]))
@@ -201,7 +201,7 @@ def sends(pid):
         tcp.close()
         if sent:
             code, text, _ = answer(s)
-            assert code < 0 and "descriptors are not taken" in text, text
+            assert code < 0 and "descriptors are not accepted" in text, text
         assert ask(connect(), request(kind=ASK))[0] == 0
 
 
@@ -333,7 +333,7 @@ def turns(pid):
     shape = lambda k: tuple((order[(k + i) % 4], 0, 0) for i in range(4))
     for k in range(2):
         assert ask(s, request(sets=[one_set(events=shape(k))]))[0] == 0
-    refused(request(sets=[one_set(events=shape(2))]), "a user may have 2 that take turns", s)
+    refused(request(sets=[one_set(events=shape(2))]), "a user may have 2 such sets, which are time-shared", s)
     assert ask(s, request(sets=[one_set(pmu=b"uncore_imc_1", events=shape(2))]))[0] == 0
     assert ask(s, request(kind=CLOSE, sets=[one_set(events=shape(0))]))[0] == 0
     assert ask(s, request(sets=[one_set(events=shape(2))]))[0] == 0
