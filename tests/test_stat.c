@@ -56,7 +56,7 @@ static void test_last_interval(void)
 	CHECK_PART(line(out, 3), "{\"time\":0.25,\"interval\":0.05,");
 	CHECK_NUMBER(run(snb, "-j -I 100 -d 0.005"), 0);
 	CHECK_TEXT(out, "");
-	CHECK_PART(err, "note: no interval is reported: none was long enough for a count");
+	CHECK_PART(err, "note: no interval is reported, because none was long enough for a count");
 }
 
 static void run_passes(const char *options)
@@ -66,7 +66,7 @@ static void run_passes(const char *options)
 	snprintf(arguments, sizeof(arguments), "-j %s -e %s -m uncore_frequency_hz", options,
 		 passes);
 	CHECK_NUMBER(run(snb, arguments), 0);
-	CHECK_PART(err, "needs 2 passes: what does not fit at once is measured in turn");
+	CHECK_PART(err, "needs 2 passes: the counters are too few for all events at once");
 }
 
 /* What is measured half of the time is scaled to all of it; the clock of the CBos fits always. */
@@ -185,10 +185,9 @@ static void test_lost_interval(void)
 	CHECK_PART(line(out, 5), "{\"time\":0.5,\"interval\":0.1,");
 	CU_ASSERT(number_in(line(out, 3), "imc.CAS_COUNT:WR") > 0);
 	CHECK_NUMBER(count_of(err, "\n"), 2);
-	CHECK_PART(
-		err,
-		"uncore: imc.CAS_COUNT:WR: imc2 (socket 0), CTL1: taken over, it counts \"ACT\", "
-		"now; what is lost is taken up again when it can be had\n");
+	CHECK_PART(err,
+		   "uncore: imc.CAS_COUNT:WR: imc2 (socket 0), CTL1: taken over, it counts "
+		   "\"ACT\", now; lost counters are retried until they can be claimed again\n");
 	CHECK_PART(err,
 		   "uncore: imc.CAS_COUNT:WR: no value in 1 of 5 reports: imc2 (socket 0), CTL1");
 }

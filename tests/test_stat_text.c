@@ -297,8 +297,8 @@ static void test_mean_refused(void)
 		{"-r 0 -d 1", "number of runs from 1, not '0'"},
 		{"-r -1 -d 1", "number of runs from 1, not '-1'"},
 		{"-r 2x -d 1", "number of runs from 1, not '2x'"},
-		{"-r 2", "-r needs to know how long a run is: a COMMAND, or -d"},
-		{"-r 2 -d 1 -I 100", "no -I with it"},
+		{"-r 2", "-r needs the length of a run: give a COMMAND, or -d"},
+		{"-r 2 -d 1 -I 100", "omit -I"},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

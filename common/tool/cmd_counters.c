@@ -193,7 +193,9 @@ int cmd_doctor(struct unc_platform *none, const struct args *args)
 	if (failed == 0)
 		record_line(&p, "\nEverything needed is there.");
 	else
-		record_line(&p, "\n%d of the checks failed; behind each -> is what to do about it.",
+		record_line(&p,
+			    "\n%d of the checks failed; the text after each -> says what to do "
+			    "about it.",
 			    failed);
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -294,7 +294,7 @@ int cmd_registers(struct unc_platform *platform, const struct args *args)
 	int rc;
 
 	if (args->values && args->cpu)
-		return bad_input("registers: --values are those of this machine: without -c");
+		return bad_input("registers: --values reads this machine: omit -c");
 	record_start(&r, args, platform);
 	record_list(&r, NULL, register_columns);
 	rc = args->values ? put_values(platform, &r)

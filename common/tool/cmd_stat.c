@@ -38,9 +38,9 @@ static int parse_options(struct stat_job *job, const struct args *args)
 		return bad_input("stat: one of --per-socket, --per-unit, --per-node and "
 				 "--per-device, not several");
 	if (job->repeat && job->interval > 0)
-		return bad_input("stat: -r has one report of all runs: no -I with it");
+		return bad_input("stat: -r gives one report of all runs: omit -I");
 	if (job->repeat && !args->words && !args->duration)
-		return bad_input("stat: -r needs to know how long a run is: a COMMAND, or -d");
+		return bad_input("stat: -r needs the length of a run: give a COMMAND, or -d");
 	return ARGS_OK;
 }
 
@@ -52,8 +52,8 @@ static int prepare_passes(struct stat_job *job)
 	job->passes = unc_session_passes(job->series.session);
 	if (job->passes == 1)
 		return 0;
-	remark("note: needs %d passes: what does not fit at once is measured in turn, 1/%d of the "
-	       "time each, and scaled to all of it",
+	remark("note: needs %d passes: the counters are too few for all events at once, so each "
+	       "pass counts for 1/%d of the time, and values are scaled up to all of it",
 	       job->passes, job->passes);
 	int rc = unc_session_turns(job->series.session, (unsigned)fmax(1, floor(1000 * seconds)));
 
@@ -68,8 +68,9 @@ static void tell_unknown_devices(const struct stat_job *job)
 
 	for (size_t i = 0; (unit = unc_unit_get(job->platform, i)) != NULL; i++)
 		if (unc_unit_stack(job->platform, unit, &stack) == UNC_ERR_UNAVAILABLE) {
-			remark("note: some stacks have one row each, for it is not known "
-			       "what is below: %s%d of socket %d: %s; see 'uncore units -v'",
+			remark("note: some stacks have only one row each, because the devices "
+			       "below them are not known: %s%d of socket %d: %s; see 'uncore units "
+			       "-v'",
 			       unit->type->name, unit->index, unit->socket,
 			       unc_platform_error(job->platform));
 			return;

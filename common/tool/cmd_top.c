@@ -253,7 +253,8 @@ static int end_watch(struct runner *r, int rc, int written)
 	else if (written)
 		status = failure("cannot write the frame: %s", strerror(written));
 	else if (r->harmed)
-		status = failure("another program took a counter away: frames without it have '-'");
+		status = failure(
+			"another program took over a counter: frames without its value have '-'");
 	free(sentence);
 	return status;
 }

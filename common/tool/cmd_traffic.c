@@ -368,8 +368,8 @@ int cmd_traffic(struct unc_platform *none, const struct args *args)
 	if (rc != ARGS_OK)
 		return rc;
 	if (args->device && (args->from || args->memory || args->writes))
-		return bad_input("traffic: --device reads a disk: --from, --memory and --writes "
-				 "are of memory");
+		return bad_input("traffic: --device reads a disk; --from, --memory and --writes "
+				 "are for memory");
 	for (int i = 0; i < 2; i++)
 		if ((i ? args->memory : args->from) && !has_nodes(i ? args->memory : args->from))
 			return bad_input(

@@ -837,7 +837,7 @@ int cmd_verify(struct unc_platform *none, const struct args *args)
 	if (rc == ARGS_OK) {
 		v.sockets = unc_platform_sockets(v.platform);
 		if (*unc_platform_replayed(v.platform))
-			rc = failure("verify: the machine is a dump, where nothing counts");
+			rc = failure("verify: the machine is a dump, and a dump does not count");
 	}
 	if (rc == ARGS_OK) {
 		if (unc_platform_simulated(v.platform)) {

@@ -146,12 +146,11 @@ static char *alternatives(const struct command *command, const char *option)
 static const char *instead_of(const struct command *command, const char *option)
 {
 	static const char *const perf[][3] = {
-		{"-a", "--all-cpus", "counts are of the whole node without it"},
-		{"-A", "--no-aggr", "--per-socket and --per-unit show each by itself"},
-		{"-C", "--cpu",
-		 "counts are of the whole node, or with :socket=N behind a name of one socket"},
-		{"-p", "--pid", "counts are of the whole node, not of a process"},
-		{"-t", "--tid", "counts are of the whole node, not of a thread"},
+		{"-a", "--all-cpus", "without it, counts already cover the whole node"},
+		{"-A", "--no-aggr", "--per-socket and --per-unit show each socket or unit"},
+		{"-C", "--cpu", "counts cover the whole node; NAME:socket=N counts one socket"},
+		{"-p", "--pid", "counts cover the whole node, not a process"},
+		{"-t", "--tid", "counts cover the whole node, not a thread"},
 		{"--append", "", "-o starts a new file, '-o - >>FILE' adds to one"}};
 	size_t n = strcspn(option, "=");
 

@@ -112,7 +112,8 @@ static void look_for_devices(struct stat_job *job)
 	const struct number *other;
 
 	if (!series_devices(&job->series, &other))
-		remark("note: what is below port %d of stack %d (socket %d) has changed: now %s",
+		remark("note: the devices below port %d of stack %d (socket %d) have changed: now "
+		       "%s",
 		       other->item.port, other->item.at.index, other->item.at.socket,
 		       other->device ? other->device : "nothing");
 }
@@ -207,14 +208,14 @@ void stat_lament(const struct stat_job *job)
 {
 	const struct number *c = series_lost(&job->series);
 
-	remark("%s: %s; what is lost is taken up again when it can be had", c->item.name,
+	remark("%s: %s; lost counters are retried until they can be claimed again", c->item.name,
 	       series_reason(&job->series, c));
 }
 
 void stat_close(const struct stat_job *job)
 {
 	if (job->reports == 0)
-		remark("note: no interval is reported: none was long enough for %s",
+		remark("note: no interval is reported, because none was long enough for %s",
 		       job->passes > 1 ? "all passes" : "a count");
 	say_of_numbers(job, end_sentence, NO_VALUE);
 	for (enum mark k = DOUBTS; mark_words(k) && k < SCALED; k++)
@@ -222,8 +223,7 @@ void stat_close(const struct stat_job *job)
 	/* Its numbers are right all the same. JSON has a member for it. */
 	if ((job->args->verbose || !job->args->json) &&
 	    *unc_session_unprotected(job->series.session))
-		remark("note: sessions of other programs are not known to this one, nor it to "
-		       "them: %s",
+		remark("note: sessions of this program and of others do not know of each other: %s",
 		       unc_session_unprotected(job->series.session));
 }
 

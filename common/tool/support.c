@@ -189,7 +189,7 @@ static int open_cpu(const struct args *args, const char *cpu, const char *hint, 
 	};
 
 	if (cpu && args->access)
-		return bad_input("--access chooses how this machine is reached, -c CPU tables of "
+		return bad_input("--access chooses how this machine is read, -c CPU the tables of "
 				 "whatever machine: either, not both");
 	int rc = unc_platform_open(&options, out);
 

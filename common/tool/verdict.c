@@ -11,19 +11,20 @@
 #include <math.h>
 
 static const char twice[] =
-	"a unit is missing, counts twice or is none, or a count is not so many bytes";
-static const char crossed[] = "the event tells reads from writes wrongly, or sockets are exchanged";
+	"a unit is missing, counts twice or does not exist, or a count is not so many bytes";
+static const char crossed[] = "the event confuses reads and writes, or sockets are exchanged";
 static const char other_socket[] =
 	"what one socket counts is traffic of another: sockets are exchanged";
 static const char not_home[] =
-	"memory of another socket is not told from the own one, or the event counts another thing";
+	"the event does not tell remote memory from local memory, or counts something else";
 static const char not_carried[] =
 	"the links count other units than data of so many bytes, or not on all of them";
 static const char misses[] =
 	"misses of the LLC are not the lines that memory was read for: code, umask "
 	"or filter is wrong";
-static const char no_ratio[] = "it is no share: numerator and denominator count different things";
-static const char uneven[] = "a unit counts another thing than the others, or is none";
+static const char no_ratio[] =
+	"it is not a share: numerator and denominator count different things";
+static const char uneven[] = "a unit counts something else than the others, or does not exist";
 
 const struct row verify_rows[] = {
 	{"memory_read_bytes", READS, false, HOME, BYTES, 0.97, 1.08, "bytes", twice},
@@ -71,7 +72,7 @@ const struct row verify_clock = {.of = RATE,
 				 .least = 0.98,
 				 .most = 1.02,
 				 .unit = "%",
-				 .means = "a unit counts another clock, or is none"},
+				 .means = "a unit counts another clock, or does not exist"},
 		 verify_pair = {
 			 .of = PAIR,
 			 .least = 0.99,
@@ -105,8 +106,8 @@ struct verdict verify_judge(const struct row *row, const struct reading *r)
 		return v;
 	}
 	if (row->of <= VALUE && !(blur < 0.25 && mean < 0.5)) {
-		v.why = "this machine is too busy: others move half as much as this does, or their "
-			"traffic changes by a quarter of it";
+		v.why = "this machine is too busy: other programs move half as much as this one, "
+			"or their traffic changes by a quarter of it";
 		return v;
 	}
 	switch (row->of) {

@@ -207,7 +207,7 @@ UNCORE_RUN=$nowhere real stat -j -d 1 -e cbo0.CLOCKTICKS:socket=0
 jq -e --arg dir "$nowhere" '.events["cbo0.CLOCKTICKS:socket=0"] == 2700000000 and
 	(.unprotected | startswith($dir))' "$dir/out" >/dev/null && [ ! -s "$dir/err" ] &&
 	UNCORE_RUN=$nowhere real stat -v -d 1 -e cbo0.CLOCKTICKS:socket=0 &&
-	grep -q "^uncore: note: sessions of other programs are not known to this one.*: $nowhere: No such file" "$dir/err" &&
+	grep -q "^uncore: note: sessions of this program and of others do not know of each other.*: $nowhere: No such file" "$dir/err" &&
 	! grep -q "$nowhere" "$dir/out"
 one=$?
 UNCORE_RUN=$nowhere real doctor

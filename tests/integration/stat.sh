@@ -226,20 +226,20 @@ done
 [ -z "$wrong" ]; result "-d, -I: which unit they need"
 
 for option in -a --all-cpus; do
-	refuses "there is no option '$option': counts are of the whole node without it" $option -d 0.05
+	refuses "there is no option '$option': without it, counts already cover the whole node" $option -d 0.05
 	result "$option of perf"
 done
 for option in -A --no-aggr; do
-	refuses "there is no option '$option': --per-socket and --per-unit show each by itself" $option -d 0.05
+	refuses "there is no option '$option': --per-socket and --per-unit show each socket or unit" $option -d 0.05
 	result "$option of perf"
 done
 for option in -C --cpu; do
-	refuses "there is no option '$option': counts are of the whole node, or with :socket=N behind a name of one socket" \
+	refuses "there is no option '$option': counts cover the whole node; NAME:socket=N counts one socket" \
 		$option 0 -d 0.05
 	result "$option of perf"
 done
 for option in -p --pid; do
-	refuses "there is no option '$option': counts are of the whole node, not of a process" $option 1 -d 0.05
+	refuses "there is no option '$option': counts cover the whole node, not a process" $option 1 -d 0.05
 	result "$option of perf"
 done
 refuses "there is no option '--append': -o starts a new file, '-o - >>FILE' adds to one" --append -o "$tmp/report" -d 0.05

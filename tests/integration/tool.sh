@@ -405,7 +405,7 @@ for cpu in $some_cpus; do
 		.[0:$all + 3] | map(.name) | join(",")')
 	n=$(echo "$events" | tr ',' '\n' | wc -l)
 	run stat -j -d 0.4 -e "$events"
-	[ $status -eq 0 ] && grep -q "needs 2 passes: what does not fit at once is measured in turn, 1/2 of the time" "$tmp/err" &&
+	[ $status -eq 0 ] && grep -q "needs 2 passes: the counters are too few for all events at once, so each pass counts for 1/2 of the time" "$tmp/err" &&
 		json ".passes == 2 and (.invalid // {}) as \$hardly | (.events | length == $n and any(.[]; . != null) and
 			all(to_entries[]; .value != null or \$hardly[.key] != null))" # a busy machine leaves a pass little time
 	result "$cpu: stat in passes"
@@ -597,7 +597,7 @@ jq -se '(map(select(.device.address != null)) | map([.name, .unit, .device])) ==
 	  {"address":"0000:17:00.0","names":["mlx5_0","eth2"],"port":0,"ports":[0],"stack":1}]] and
 	(map(select(.device == null) | [.name, .unit]) == [[0, 2, 3, 4, 5][] | ["pcie_write_bytes", "iio\(.)"]])' "$tmp/out" >/dev/null
 result "stat --per-device: a device, and one row for a stack without a bus"
-grep -q 'it is not known what is below: iio0 of socket 0: the kernel does not tell' "$tmp/err"
+grep -q 'the devices below them are not known: iio0 of socket 0: the kernel does not tell' "$tmp/err"
 result "and why these are shown"
 clear_registers
 UNCORE_SYSROOT=$root UNCORE_RUN=$tmp/stackruns run stat -d 0.01 --per-device -m pcie_write_bytes
@@ -620,10 +620,10 @@ says() # TEXT: in FILE, before it ends
 	grep -q "$1" "$2"
 }
 says mlx5_0 "$tmp/plugged" && rm "$card" &&
-	says 'what is below port 0 of stack 1 (socket 0) has changed: now nothing' "$tmp/said"
+	says 'the devices below port 0 of stack 1 (socket 0) have changed: now nothing' "$tmp/said"
 result "stat --per-device: a card that is taken out is told"
 ln -s ../../../devices/pci0000:16/0000:16:00.0/0000:17:00.0 "$card" &&
-	says 'what is below port 0 of stack 1 (socket 0) has changed: now mlx5_0 eth2' "$tmp/said"
+	says 'the devices below port 0 of stack 1 (socket 0) have changed: now mlx5_0 eth2' "$tmp/said"
 result "and one that is put in; the number stays that of the port"
 kill -INT $pid
 wait $pid
@@ -639,7 +639,7 @@ UNCORE_SYSROOT=$root UNCORE_RUN=$tmp/stackruns "$UNCORE" stat -I 20 -d 600 --jso
 	>"$tmp/plugged" 2>"$tmp/said" &
 pid=$!
 says mlx5_0 "$tmp/plugged" && rm "$card" &&
-	says 'what is below port 0 of stack 1 (socket 0) has changed: now nothing' "$tmp/said"
+	says 'the devices below port 0 of stack 1 (socket 0) have changed: now nothing' "$tmp/said"
 [ $? -eq 0 ] || { cp "$tmp/said" "$tmp/err"; false; }
 result "stat: a device that is named and taken out is told"
 kill -INT $pid
