@@ -297,7 +297,7 @@ static int wrong(int status, const char *why, bool told)
 	if (status == UNC_ERR_MEMORY)
 		return FAIL("%s", why);
 	if (!told)
-		ERROR(LOG "%s; it is left out", why);
+		ERROR(LOG "%s; it is ignored", why);
 	return 0;
 }
 
@@ -434,7 +434,7 @@ static bool is_of_this_cpu(const struct block *block)
 	if (!same && unc_platform_open(&options, &named) == 0)
 		same = strcmp(unc_platform_cpu(named)->name, ours) == 0;
 	else if (!same && !self.told)
-		ERROR(LOG "<Cpu>: %s; the block is left out", unc_open_error());
+		ERROR(LOG "<Cpu>: %s; the block is ignored", unc_open_error());
 	unc_platform_close(named);
 	return same;
 }
@@ -596,7 +596,7 @@ static void tell_news(void)
 	unc_session_news(self.session, take_news, &lines);
 	snprintf(more, sizeof(more), " (and %zu more)", lines.n_changed - 1);
 	if (lines.changed)
-		NOTICE(LOG "%s%s: other devices are below it: now %s",
+		NOTICE(LOG "%s%s: the devices below it have changed: now %s",
 		       lines.changed->vl.plugin_instance, lines.n_changed > 1 ? more : "",
 		       lines.changed->label && *lines.changed->label ? lines.changed->label
 								     : "none");
@@ -627,7 +627,7 @@ static void log_text(void *user, enum unc_log_level level, const char *text)
 
 static void wait_because(const char *why)
 {
-	c_complain_once(LOG_ERR, &self.complaint, LOG "%s%s; tried again in each interval", why,
+	c_complain_once(LOG_ERR, &self.complaint, LOG "%s%s; retried in each interval", why,
 			self.simulate ? "" : "; uncore doctor says more");
 }
 
@@ -635,10 +635,10 @@ static int wait_for_cause(void *user, const struct unc_check *check)
 {
 	(void)user;
 	if (!check->ok)
-		c_complain_once(
-			LOG_ERR, &self.complaint,
-			LOG "no counter can be read: %s; remedy: %s; tried again in each interval",
-			check->detail, check->remedy);
+		c_complain_once(LOG_ERR, &self.complaint,
+				LOG
+				"no counter can be read: %s; remedy: %s; retried in each interval",
+				check->detail, check->remedy);
 	return !check->ok; /* the first is the cause of the others */
 }
 

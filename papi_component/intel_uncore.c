@@ -543,8 +543,9 @@ static int multiplex(struct control *control, _papi_int_option_t *option)
 /* PAPI would look by a timer, read in the signal handler, and call nobody. */
 static int refuse_overflow(void)
 {
-	intel_uncore_fail(UNC_ERR_INVALID, "uncore counters have no interrupt that a program could "
-					   "get: no PAPI_overflow(), no PAPI_profil()");
+	intel_uncore_fail(
+		UNC_ERR_INVALID,
+		"uncore counters cannot interrupt a program: no PAPI_overflow(), no PAPI_profil()");
 	return PAPI_ENOSUPP;
 }
 
@@ -616,8 +617,9 @@ static int fail_value(struct control *control, int item)
 	if (control->room->items[item].lost && !(flags & UNC_VALUE_LOST)) {
 		without = intel_uncore.session_partial(control->session, item);
 		snprintf(sentence, sizeof(sentence),
-			 "%s: its units are not those of its start%s%s; PAPI_reset() begins anew",
-			 name.text, *without ? ": it is without " : "", without);
+			 "%s: its units have changed since its start%s%s; PAPI_reset() begins a "
+			 "new count",
+			 name.text, *without ? ": it lacks " : "", without);
 	} else if (flags & UNC_VALUE_WAITS || (!(flags & UNC_VALUE_LOST) &&
 					       intel_uncore.session_passes(control->session) > 1)) {
 		snprintf(sentence, sizeof(sentence), "%s: %s", name.text, reason);

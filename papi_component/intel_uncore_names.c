@@ -354,7 +354,7 @@ static void describe_limits(const struct name *name, char *text, size_t size)
 	if (name->event && name->event->needs_umask)
 		used = snprintf(text, size, " (needs a umask)");
 	else if (name->metric && name->metric->passes > 1)
-		used = snprintf(text, size, " (needs %d passes: measured in turn)",
+		used = snprintf(text, size, " (needs %d passes: multiplexed)",
 				name->metric->passes);
 	if (*partial)
 		snprintf(text + used, size - (size_t)used, " (partial sum, without %.255s)",

@@ -58,9 +58,9 @@ static void test_wrong_names(void)
 	CHECK_NUMBER(host.init(), 0);
 	CHECK_NUMBER(errors(), 5);
 	CU_ASSERT(logged("[error] intel_uncore plugin: no metric or event memory_read_byte in "
-			 "emerald-rapids; nearest is memory_read_bytes; it is left out\n"));
+			 "emerald-rapids; nearest is memory_read_bytes; it is ignored\n"));
 	CU_ASSERT(logged("[error] intel_uncore plugin: imc.CAS_COUNT: no umask RDD; nearest is RD; "
-			 "it is left out\n"));
+			 "it is ignored\n"));
 	CU_ASSERT(logged("[error] intel_uncore plugin: no group MEMM; nearest is MEM"));
 	CU_ASSERT(logged("[error] intel_uncore plugin: <Cpu>: no CPU emerald-rapid; nearest is "
 			 "emerald-rapids"));

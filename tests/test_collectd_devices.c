@@ -157,20 +157,19 @@ static void test_change(void)
 	CHECK_TEXT(find("simulated-socket0-iio1-port4" WRITTEN)->meta->value, "nvme0");
 	script.devices = "nvme9";
 	read_slowly();
-	CU_ASSERT(
-		logged("[notice] intel_uncore plugin: simulated-socket0-iio1-port4: other devices "
-		       "are below it: now nvme9\n"));
+	CU_ASSERT(logged("[notice] intel_uncore plugin: simulated-socket0-iio1-port4: the devices "
+			 "below it have changed: now nvme9\n"));
 	CHECK_TEXT(find("simulated-socket0-iio1-port4" WRITTEN)->meta->value, "nvme9");
 	script.devices = "";
 	read_slowly();
-	CU_ASSERT(logged("port4: other devices are below it: now none\n"));
+	CU_ASSERT(logged("port4: the devices below it have changed: now none\n"));
 	CU_ASSERT_PTR_NULL(find("simulated-socket0-iio1-port4" WRITTEN)->meta);
 	end();
 	begin_with("Metric pcie_write_bytes:port=1:unit=3:socket=0", NULL);
 	CU_ASSERT_PTR_NULL(self.items[0].vl.meta);
 	script.devices = "nvme9"; /* where nothing was */
 	read_slowly();
-	CU_ASSERT(logged("iio3-port1: other devices are below it: now nvme9\n"));
+	CU_ASSERT(logged("iio3-port1: the devices below it have changed: now nvme9\n"));
 	end();
 }
 
@@ -181,9 +180,9 @@ static void test_changes(void)
 	begin_with("PerDevice true", "Metric pcie_write_bytes pcie_read_bytes");
 	script.devices = "gone";
 	read_slowly();
-	said = strstr(host.log, "other devices");
-	CU_ASSERT(logged(" more): other devices are below it: now gone\n"));
-	CU_ASSERT(said && !strstr(said + 1, "other devices"));
+	said = strstr(host.log, "devices below it have changed");
+	CU_ASSERT(logged(" more): the devices below it have changed: now gone\n"));
+	CU_ASSERT(said && !strstr(said + 1, "devices below it have changed"));
 	end();
 }
 

@@ -225,7 +225,7 @@ static void begins_later(int error)
 	configure("Simulate emerald-rapids,sockets=1", "Metric memory_read_bytes", NULL);
 	script.start_error = error;
 	CHECK_NUMBER(host.init(), 0);
-	CU_ASSERT(logged("; tried again in each interval\n"));
+	CU_ASSERT(logged("; retried in each interval\n"));
 	for (int i = 0; i < 3; i++) {
 		CHECK_NUMBER(read_once(), 0); /* else collectd would call less and less often */
 		CHECK_NUMBER(host.n_sent, 0);
@@ -300,7 +300,7 @@ static void test_opened_late(void)
 	script.open_error = 0;
 	CHECK_NUMBER(host.read(NULL), 0);
 	CU_ASSERT_PTR_NULL(host.read);
-	CU_ASSERT(logged("nearest is memory_read_bytes; it is left out\n"));
+	CU_ASSERT(logged("nearest is memory_read_bytes; it is ignored\n"));
 	CHECK_NUMBER(errors(), 3);
 	end();
 }

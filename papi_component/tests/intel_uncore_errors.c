@@ -142,7 +142,7 @@ static void check_full(int cid, int quiet)
 	do {
 		before = PAPI_num_events(set);
 		CALL(PAPI_get_event_info(code, &info));
-		if (strstr(info.long_descr, " passes: measured in turn)"))
+		if (strstr(info.long_descr, " passes: multiplexed)"))
 			continue; /* intel_uncore_turns adds these */
 		papi_errno = add_somehow(set, code, cid);
 		conflicts += papi_errno == PAPI_ECNFLCT;

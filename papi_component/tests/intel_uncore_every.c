@@ -181,7 +181,7 @@ static void check_event(int code, int cid, struct tally *tally)
 	describe(code, cid, &base);
 	CALL(PAPI_get_event_info(code, &info));
 	find_lead(info.long_descr, &base);
-	base.turns = strstr(info.long_descr, " passes: measured in turn)") != NULL;
+	base.turns = strstr(info.long_descr, " passes: multiplexed)") != NULL;
 	if (!strstr(info.long_descr, " (needs a umask)"))
 		check_name(&base, base.name, cid, tally);
 	while (PAPI_enum_cmp_event(&code, PAPI_NTV_ENUM_UMASKS, cid) == PAPI_OK) {

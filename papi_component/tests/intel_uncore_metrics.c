@@ -4,7 +4,7 @@
 
 #include "intel_uncore_test.h"
 
-#define IN_TURN " passes: measured in turn)"
+#define IN_TURN " passes: multiplexed)"
 
 static double read_double(const long long *value)
 {

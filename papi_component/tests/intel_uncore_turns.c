@@ -117,7 +117,7 @@ static int find_metrics(int cid, int *codes, int most)
 	CALL(PAPI_enum_cmp_event(&code, PAPI_ENUM_FIRST, cid));
 	do {
 		CALL(PAPI_get_event_info(code, &info));
-		if (strstr(info.long_descr, " passes: measured in turn)") && n < most)
+		if (strstr(info.long_descr, " passes: multiplexed)") && n < most)
 			codes[n++] = code;
 	} while (PAPI_enum_cmp_event(&code, PAPI_ENUM_EVENTS, cid) == PAPI_OK);
 	return n;
@@ -135,7 +135,7 @@ static int fill(int set, int cid, int all)
 		CALL(PAPI_get_event_info(code, &info));
 		if (!strstr(info.symbol, ".") || strncmp(info.units, "count", 5) ||
 		    info.data_type == PAPI_DATATYPE_FP64 ||
-		    strstr(info.long_descr, " passes: measured in turn)"))
+		    strstr(info.long_descr, " passes: multiplexed)"))
 			continue;
 		papi_errno = add_somehow(set, code, cid);
 		n += papi_errno == PAPI_OK;

@@ -215,7 +215,7 @@ failing_function()
 	wait_for 30 log_has failing "[warning] $p socket0/memory_read_bytes: partial sum, without imc3 (socket 0): " &&
 		before=$(count failing $path) && wait_for 30 enough failing $path $((before + 2)) || return 1
 	echo 'fail read /sys/bus/pci/devices/*/config - EIO' >"$tmp/room/control"
-	wait_for 30 log_has failing "; tried again in each interval" && before=$(count failing $path) &&
+	wait_for 30 log_has failing "; retried in each interval" && before=$(count failing $path) &&
 		echo reset >"$tmp/room/control" && wait_for 30 enough failing $path $((before + 2)) &&
 		stop failing && ! grep -F 'Will suspend it' "$tmp/failing/log"
 }
@@ -225,7 +225,7 @@ waits() # HOST SENTENCE
 {
 	wait_for 30 enough "$1" load/load/shortterm 4 || { cat "$tmp/$1/log" "$tmp/$1/out"; return 1; }
 	grep '^\[error\] .*_u' "$tmp/$1/log" >"$tmp/errors"
-	echo "[error] $2; uncore doctor says more; tried again in each interval" >"$tmp/expected"
+	echo "[error] $2; uncore doctor says more; retried in each interval" >"$tmp/expected"
 	diff "$tmp/expected" "$tmp/errors" && [ -z "$(series "$1")" ]
 }
 
@@ -270,7 +270,7 @@ module_later()
 	unset UNCORE_SYSROOT
 	wait_for 30 enough later load/load/shortterm 4 || { cat "$tmp/later/log"; return 1; }
 	[ "$(grep -c '^\[error\]' "$tmp/later/log")" = 1 ] &&
-		log_has later "no counter can be read: /dev/cpu/0/msr: no such file; remedy: load the msr module: modprobe msr; tried again in each interval" || return 1
+		log_has later "no counter can be read: /dev/cpu/0/msr: no such file; remedy: load the msr module: modprobe msr; retried in each interval" || return 1
 	echo clear >"$tmp/nhm/control"
 	counts later intel_uncore-socket0/total_bytes-memory_read_bytes
 }
@@ -332,10 +332,10 @@ names=$("$uncore" cpus -j | jq -r 'map(.cpu) | join(", ")')
 disabled="$p disabled by the errors in its configuration"
 nothing="$p nothing is left to measure"
 ok "a wrong metric" fails metric \
-	"$p no metric or event memory_read_byte in emerald-rapids; nearest is memory_read_bytes; it is left out" "$nothing"
+	"$p no metric or event memory_read_byte in emerald-rapids; nearest is memory_read_bytes; it is ignored" "$nothing"
 ok "a wrong event" fails event \
-	"$p no metric or event imc.CAS_CONT in emerald-rapids; nearest is imc.CAS_COUNT; it is left out" "$nothing"
-ok "a wrong umask" fails umask "$p imc.CAS_COUNT: no umask RDD; nearest is RD; it is left out" "$nothing"
+	"$p no metric or event imc.CAS_CONT in emerald-rapids; nearest is imc.CAS_COUNT; it is ignored" "$nothing"
+ok "a wrong umask" fails umask "$p imc.CAS_COUNT: no umask RDD; nearest is RD; it is ignored" "$nothing"
 ok "a wrong option" fails option \
 	"$p no option Metrics; options are Metric, Event, Group, PerUnit, PerDevice, Cpu, NodeSums, PartialSums, DeviceMap, Access, Simulate" "$disabled"
 # All that the plugin takes is explained.
@@ -362,10 +362,10 @@ wrong_names()
 	wait_for 30 enough names $path 2 && stop names || { cat "$tmp/names/log" "$tmp/names/out"; return 1; }
 	grep -E '^\[(error|warning)\]' "$tmp/names/log" | grep -v ': late: ' >"$tmp/errors"
 	cat >"$tmp/expected" <<-EOF
-		[error] $p no metric or event memory_read_byte in emerald-rapids; nearest is memory_read_bytes; it is left out
+		[error] $p no metric or event memory_read_byte in emerald-rapids; nearest is memory_read_bytes; it is ignored
 		[warning] $p simulated-socket0/memory_write_bytes is configured twice; it is sent once
 		[warning] $p simulated-socket1/memory_write_bytes is configured twice; it is sent once
-		[error] $p <Cpu>: no CPU emerald-rapid; nearest is emerald-rapids; there are tables for $names; the block is left out
+		[error] $p <Cpu>: no CPU emerald-rapid; nearest is emerald-rapids; there are tables for $names; the block is ignored
 	EOF
 	diff "$tmp/expected" "$tmp/errors" && has_series names \
 		simulated-socket0/total_bytes-memory_write_bytes simulated-socket1/total_bytes-memory_write_bytes \
@@ -388,7 +388,7 @@ ok "the default set" default_set
 no_module()
 {
 	wait_for 30 enough bare load/load/shortterm 4 && stop bare || { cat "$tmp/bare/log"; return 1; }
-	echo "[error] $p no counter can be read: /dev/cpu/0/msr: no such file; remedy: load the msr module: modprobe msr; tried again in each interval" >"$tmp/expected"
+	echo "[error] $p no counter can be read: /dev/cpu/0/msr: no such file; remedy: load the msr module: modprobe msr; retried in each interval" >"$tmp/expected"
 	grep '^\[error\]' "$tmp/bare/log" | diff "$tmp/expected" - && [ -z "$(series bare)" ]
 }
 ok "no msr module: one line, no values" no_module

@@ -415,7 +415,7 @@ several_passes() # CPU
 {
 	awk '/^\| intel_uncore:::/ { name = substr($2, 16); text = "" }
 		/^\|            / { text = text substr($0, 14, 66) }
-		/^\|     Units: / && match(text, /\(needs [0-9]* passes: measured in turn\)/) {
+		/^\|     Units: / && match(text, /\(needs [0-9]* passes: multiplexed\)/) {
 			print name, substr(text, RSTART + 7, 2) + 0 }' "listing-$1" | sort >actual
 	sim "$1" "$uncore" metrics -j |
 		jq -r '.[] | select(.available and .passes > 1) | "\(.name) \(.passes)"' | sort >expected
@@ -535,8 +535,8 @@ loses_on_files()
 	INTEL_UNCORE_LOSE="cat clear >files/control" on_files "$libexec/intel_uncore_lost" &&
 		grep -q '^PASSED$' out &&
 		[ "$(grep -c "^PAPI Error: intel_uncore: imc.CAS_COUNT:RD:socket=0: somebody else has cleared CTL3 of imc[0-3] (socket 0) $cleared\$" err)" -ge 3 ] &&
-		grep -q "^PAPI Error: intel_uncore: memory_read_bytes: its units are not those of its start: it is without imc0 (socket 0) and 3 more: .*cleared CTL3 of imc0 (socket 0) $cleared" err &&
-		grep -q '^PAPI Error: intel_uncore: memory_read_bytes: its units are not those of its start; PAPI_reset() begins anew$' err
+		grep -q "^PAPI Error: intel_uncore: memory_read_bytes: its units have changed since its start: it lacks imc0 (socket 0) and 3 more: .*cleared CTL3 of imc0 (socket 0) $cleared" err &&
+		grep -q '^PAPI Error: intel_uncore: memory_read_bytes: its units have changed since its start; PAPI_reset() begins a new count$' err
 }
 
 # The example says so where its bytes are not those of all channels.
