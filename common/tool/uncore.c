@@ -95,11 +95,11 @@ static const struct command commands[] = {
 	 "With -c, it lists the units that a socket with this CPU may have."},
 	{"counters", cmd_counters, OPEN_NODE, REPORT | MACHINE, 0, 0, false, "",
 	 "list the counters in use, what they count, and who owns them",
-	 "OWNER is one of four. libuncore: a running session that the journal of the node "
-	 "has. orphaned: a session that was killed; the next session, or 'uncore release', "
-	 "restores what it had found. kernel: the kernel's driver, for a program with perf "
-	 "events; the pid is shown if there is only one such program. foreign: none of "
-	 "these. SINCE is in UTC. Nothing is written."},
+	 "OWNER is libuncore, orphaned, kernel or foreign. libuncore is a running session "
+	 "in the journal of the node. orphaned is a session that was killed; the next "
+	 "session, or 'uncore release', restores what it had found. kernel is the kernel's "
+	 "driver, for a program with perf events; the pid is shown if there is only one "
+	 "such program. foreign is none of these. SINCE is in UTC. Nothing is written."},
 	{"release", cmd_release, OPEN_NODE, REPORT | MACHINE | RELEASE, 0, 0, false, "",
 	 "free counters that ended processes left behind",
 	 "Restores what the ended processes had found, and unfreezes the units and sockets "
