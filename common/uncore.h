@@ -4,30 +4,29 @@
  *
  * Rules that hold for every function here:
  *  - The result is 0 or a negative UNC_ERR_* code. Outputs come last and are untouched on error (a
- *    text buffer is terminated, at least). Where memory runs out it is UNC_ERR_MEMORY, which is
- *    not named below.
- *  - The library never prints, never exits and never changes a signal mask. The sentence that
- *    belongs to an error is kept by the object the call was made on: unc_platform_error(),
- *    unc_session_error().
+ *    text buffer is terminated, at least). If memory runs out, the result is UNC_ERR_MEMORY, which
+ *    is not named below.
+ *  - The library never prints, never exits and never changes a signal mask. The object of the call
+ *    keeps the sentence of an error: unc_platform_error(), unc_session_error().
  *  - Descriptors (struct unc_type, ...) are constant and owned by the platform; they stay valid
  *    until unc_platform_close(). Later versions may add members at their ends: use them behind the
  *    pointer, do not copy them.
- *  - Structs that the caller allocates begin with `size`, which the caller sets to sizeof the
- *    struct it was compiled with; for an array sizeof one element is an argument. The library
- *    serves shorter ones, of a program that was compiled earlier: it fills in what fits, and takes
- *    what is missing for 0. Of longer ones it leaves what it does not know 0, and takes no other
- *    value there: UNC_ERR_INVALID, as for a size that no struct has.
+ *  - Structs that the caller allocates begin with `size`. The caller sets it to sizeof the struct
+ *    that it was compiled with; for an array, sizeof one element is an argument. A shorter struct
+ *    comes from a program that was compiled earlier: the library fills the members that fit, and
+ *    takes missing ones for 0. In a longer struct, members that the library does not know stay 0;
+ *    as input, another value there is UNC_ERR_INVALID, as is a size that no struct has.
  *  - One platform may serve many sessions; different sessions may be used from different threads,
  *    one session from one thread at a time.
- *  - A platform and its sessions belong to the process that opened it. In a process that was
- *    forked off, what takes a session or a platform that is not const returns UNC_ERR_STATE (which
- *    is not named below) and touches nothing. Descriptors stay as they are: what nobody has asked
- *    for before the fork (umasks, fields, metrics) is NULL. unc_session_free() and
- *    unc_platform_close() only give memory back. The child may open a platform of its own.
- *  - A thread must not be cancelled (pthread_cancel()) inside a call: what it has locked stays so,
- *    and later calls wait forever. Who cancels threads disables that around calls
+ *  - A platform and its sessions belong to the process that opened the platform. In a forked child,
+ *    each function that takes a session, or a platform that is not const, returns UNC_ERR_STATE
+ *    (not named below) and touches nothing. Descriptors do not change: umasks, fields and metrics
+ *    that were not requested before the fork are NULL. unc_session_free() and unc_platform_close()
+ *    only free memory. The child may open a platform of its own.
+ *  - A thread must not be cancelled (pthread_cancel()) inside a call: its locks stay locked, and
+ *    later calls wait forever. A program that cancels threads disables cancellation around calls
  *    (pthread_setcancelstate()).
- *  - Pointers may be NULL only where it is said, texts never; unc_platform_close() and
+ *  - Pointers may be NULL only if the comment says so, texts never. unc_platform_close() and
  *    unc_session_free() take NULL.
  */
 #ifndef UNCORE_H
@@ -49,8 +48,8 @@ extern "C" {
 /*
  * Version of this interface: major << 16 | minor. A library serves programs that were compiled
  * with its major and its minor or an earlier one: a minor adds functions, and members at the ends
- * of structs; a major changes or removes something. Programs that do not choose the library they
- * are run with (plugins, or dlopen()) ask UNC_API_SERVES(unc_api_version()) before anything else.
+ * of structs; a major changes or removes something. Programs that do not choose their library
+ * (plugins, or dlopen()) check UNC_API_SERVES(unc_api_version()) before anything else.
  */
 #define UNC_API_VERSION 0x30000u
 #define UNC_API_SERVES(library)                                                                    \
@@ -66,14 +65,14 @@ enum {
 	UNC_ERR_NOT_FOUND = -2,   /* no such CPU, unit, event, umask, field, metric or register */
 	UNC_ERR_RANGE = -3,       /* a value does not fit its field, an index its unit type */
 	UNC_ERR_CONFLICT = -4,    /* two events need the same counter or filter */
-	UNC_ERR_BUSY = -5,        /* the counter is programmed by somebody else */
+	UNC_ERR_BUSY = -5,        /* another program has programmed the counter */
 	UNC_ERR_PERMISSION = -6,  /* the kernel refuses the access */
-	UNC_ERR_UNAVAILABLE = -7, /* this machine or CPU cannot give it; the sentence says why */
+	UNC_ERR_UNAVAILABLE = -7, /* not on this machine or CPU; the sentence says why */
 	UNC_ERR_IO = -8,          /* an access failed */
 	UNC_ERR_TABLE = -9,       /* an event table or a discovery table is broken */
 	UNC_ERR_MEMORY = -10,     /* out of memory */
 	UNC_ERR_STATE = -11,      /* the session is (or is not) running, or is another process's */
-	UNC_ERR_DENIED = -12,     /* refused by ourselves: no monitor's register, or not trusted */
+	UNC_ERR_DENIED = -12,     /* the library refuses: no monitor's register, or not trusted */
 	UNC_ERR_PASSES = -13      /* needs several passes and the session may not rotate */
 };
 
@@ -92,8 +91,8 @@ typedef void (*unc_log_fn)(void *user, enum unc_log_level level, const char *tex
 
 struct unc_options {
 	size_t size; /* sizeof(struct unc_options) */
-	/* root of /proc, /sys, /dev, or the file that unc_gather() has made of one; NULL:
-	 * $UNCORE_SYSROOT, else "/"; "": "/" */
+	/* root of /proc, /sys, /dev, or a file made by unc_gather(); NULL: $UNCORE_SYSROOT, else
+	 * "/"; "": "/" */
 	const char *sysroot;
 	/* simulated machine, "MACHINE[,option=value]..."; NULL: $UNCORE_SIM; "": none */
 	const char *sim;
@@ -108,47 +107,47 @@ struct unc_options {
 };
 
 /*
- * Access methods: the first one of the list that reaches what is wanted of a unit serves it
- * (unc_unit.access), each unit for itself; all registers of a unit in one space go one way.
- *  kernel    Linux's own driver of the monitors counts: perf_event_open. Where it has the unit,
- *            carries the event whole and lets the caller; of a unit that is served so the events
- *            which it does not carry are left to registers
- *  broker    the same events, opened by the broker of the node (uncored) for who may not open them
- *            himself, as far as its site allows
- *  msr       model-specific registers: /dev/cpu/N/msr; N is the CPU that the caller runs on where
- *            it is of the socket, else the socket's lowest that is neither isolated nor nohz_full
- *            (or that the program is bound to: a socket of only such CPUs is left alone otherwise).
- *            While a session counts there a thread of the library, which takes no signals, is bound
- *            to that CPU and reads for callers of other sockets; where none can be had they
+ * Access methods: each unit is served by the first method of the list that reaches it for the
+ * wanted events (unc_unit.access). All registers of a unit in one space use one method.
+ *  kernel    Linux's own driver of the monitors counts: perf_event_open. It serves a unit that it
+ *            has, events that it carries whole, and callers that it allows. Other events of such a
+ *            unit are left to registers
+ *  broker    the same events, opened by the broker of the node (uncored) for users who may not open
+ *            them, as far as its site allows
+ *  msr       model-specific registers: /dev/cpu/N/msr. N is the CPU that the caller runs on, if it
+ *            is of the socket, else the socket's lowest that is neither isolated nor nohz_full (or
+ *            that the program is bound to: otherwise a socket of only such CPUs is left alone).
+ *            While a session counts there, a thread of the library is bound to that CPU and reads
+ *            for callers of other sockets; it takes no signals. Without such a thread, the callers
  *            interrupt the CPU themselves, at each register
  *  msr-safe  the same through the module msr-safe, within the allowlist of its administrator:
  *            /dev/cpu/msr_batch
  *  pci       configuration space: /sys/bus/pci
  *  mmio      memory: /dev/mem
- *  pmu       the monitor of an Itanium's hardware thread: no Linux of today has a way to it
+ *  pmu       the monitor of an Itanium's hardware thread: no Linux of today gives access to it
  *  perf      counters that the kernel hands out: perf_event_open
  *  direct    stands for msr, pci, mmio, pmu, perf
- * All, in this order, is the default. A simulated machine has one method, "simulated", for which
- * direct stands there.
+ * The default is all methods, in this order. A simulated machine has one method, "simulated"; there,
+ * direct stands for it.
  */
 
 /*
- * Who may say what is touched:
- *  - Only registers and bits are touched that the compiled table of this CPU has, at the places that
- *    it knows or that can be checked. A CPU without one is read as far as discovery goes, and not
- *    written.
+ * Limits of access:
+ *  - The library touches only registers and bits of the compiled table of this CPU, at the places that
+ *    it knows or that can be checked. On a CPU without a table, the library reads only discovery, and
+ *    writes nothing.
  *  - In a program with raised privileges (set-user-id, set-group-id, file capabilities: AT_SECURE)
- *    all variables are ignored, with a log line each; `sysroot`, with its folders dev, proc and sys,
+ *    all variables are ignored, with a log line each. `sysroot`, with its folders dev, proc and sys,
  *    and the file of the site must belong to root and be writable by nobody else. Folders above them
- *    are not looked at. A program that runs with the rights of its user (sudo, a service with ambient
- *    capabilities) is not such a program. One that is gets no simulated machine where that would have
- *    to be loaded.
+ *    are not checked. A program with the rights of its user (sudo, a service with ambient
+ *    capabilities) has no raised privileges. With them, a program gets no simulated machine that would
+ *    have to be loaded.
  */
 
 /*
  * Opens the machine: identifies the CPU, loads its table, discovers the units.
- * Units that cannot be reached do not make it fail: they are listed with the
- * reason. Nothing is written to the hardware.
+ * Units that cannot be reached are no error: they are listed with the reason.
+ * Nothing is written to the hardware.
  * options: may be NULL (all defaults). *out: free with unc_platform_close().
  * A CPU without a table has the PMUs that its kernel names (docs/kernel-pmus.md), named "kernel-pmus".
  * Errors: UNC_ERR_UNAVAILABLE the CPU has no uncore table and its kernel no such PMU, or the simulator
@@ -158,21 +157,20 @@ struct unc_options {
  * UNC_ERR_RANGE a path
  * is too long; UNC_ERR_DENIED a root that a program with raised privileges
  * may not use; UNC_ERR_IO. The sentence is in unc_open_error() of the calling thread.
- * What is wrong in a site's file, or a metric or group that is wrong in a folder of tables, costs
- * no more than itself: it is left out, with one warning in the log, and cannot be had, with file
- * and line.
+ * A wrong part of a site's file, or a wrong metric or group in a folder of tables, is ignored. The
+ * log has one warning, with file and line; the part is then not available.
  */
 UNC_API int unc_platform_open(const struct unc_options *options, struct unc_platform **out);
 
-/* Sentence of the calling thread's last unc_platform_open() or unc_doctor(): why it failed; after
- * one that did not, what was wrong and left out, "" if nothing. */
+/* Sentence of the calling thread's last unc_platform_open() or unc_doctor(): why it failed. After a
+ * success: which wrong parts were ignored, "" if none. */
 UNC_API const char *unc_open_error(void);
 
 /* Closes the platform; its sessions must have been freed. NULL is allowed. */
 UNC_API void unc_platform_close(struct unc_platform *);
 
-/* Sentence of the last call on this platform, by whichever thread (threads that want the sentence
- * take turns), of those that take a platform which is not const: unc_event_encode(),
+/* Sentence of the last call on this platform, by any thread (threads that want the sentence must
+ * not call at the same time), of the functions that take a platform which is not const: unc_event_encode(),
  * unc_event_decode(), unc_register_decode(), unc_metric_eval(), unc_session_new(),
  * unc_*_find(), unc_memory_peak(), unc_counters_*(), unc_register_read(). "" if that call did not
  * fail. */
@@ -189,21 +187,21 @@ struct unc_cpu {
 	size_t n_umasks;
 	size_t n_metrics;   /* rows, the portable set included */
 	unsigned steppings; /* bit N: stepping N of these models; 0: all */
-	size_t n_kernel; /* unit types that no table knows, by what the kernel of this machine says of its PMUs */
+	size_t n_kernel; /* unit types without a table, from the PMUs that this machine's kernel names */
 };
 
 /* The CPU of the platform; never NULL. */
 UNC_API const struct unc_cpu *unc_platform_cpu(const struct unc_platform *);
 /* 1 if the registers are simulated. Show it wherever numbers are shown. */
 UNC_API int unc_platform_simulated(const struct unc_platform *);
-/* Where the machine is a dump (unc_gather()): when it was made and of which kernel, "2026-11-23, Linux
- * 6.1"; "" if it is none. Show it as well. Nothing counts there. */
+/* If the machine is a dump (unc_gather()): its day and kernel, "2026-11-23, Linux 6.1"; "" if it is
+ * none. Show it as well. Nothing counts there. */
 UNC_API const char *unc_platform_replayed(const struct unc_platform *);
 /* Sockets of the machine; 0 if the platform was opened for listing only. */
 UNC_API int unc_platform_sockets(const struct unc_platform *);
 
-/* CPUs that the platform has tables for: those of the folder if it was opened with one, else those
- * built in, as with NULL (then static storage). Index from 0; NULL past the end. */
+/* CPUs that the platform has tables for: those of its folder of tables, if it was opened with one,
+ * else the built-in ones, as with NULL (then static storage). Index from 0; NULL past the end. */
 UNC_API const struct unc_cpu *unc_cpu_get(const struct unc_platform *, size_t index);
 
 /* ------------------------------------------------------------- enumeration */
@@ -244,13 +242,13 @@ enum { UNC_BUS_MAX = 16 };
 struct unc_stack {
 	size_t size;           /* to be set before */
 	char bus[UNC_BUS_MAX]; /* its root bus, "0000:16" */
-	const char *from; /* what tells it, "by the kernel", and whether one source alone says so */
+	const char *from; /* source of the bus, "by the kernel", and whether it is the only one */
 };
 
 /*
- * Of a unit (unc_unit_get()) that is a PCIe stack, the root bus, as the kernel's driver of the monitors
- * tells it (Linux, ABI sysfs-devices-mapping: Skylake-SP to Ice Lake-SP), or else as registers of the CPU
- * do. *out is untouched on error.
+ * Gives the root bus of a unit (unc_unit_get()) that is a PCIe stack. The bus comes from the kernel's driver of
+ * the monitors (Linux, ABI sysfs-devices-mapping: Skylake-SP to Ice Lake-SP), or else from registers of the CPU.
+ * *out is untouched on error.
  * Errors: UNC_ERR_NOT_FOUND the unit is no PCIe stack; UNC_ERR_PERMISSION the right to read the
  * registers is missing; UNC_ERR_UNAVAILABLE its bus is not known, and why; UNC_ERR_STATE in a forked
  * process.
@@ -258,8 +256,8 @@ struct unc_stack {
 UNC_API int unc_unit_stack(struct unc_platform *, const struct unc_unit *unit,
 			   struct unc_stack *out);
 
-/* A PCI function below a root port of a stack, or a device of the CPU itself there, by sysfs; bridges and
- * switches are not told. */
+/* A PCI function below a root port of a stack, or a device of the CPU itself there, by sysfs. Bridges and
+ * switches are not listed. */
 struct unc_device {
 	size_t size;
 	const char *address; /* "0000:17:00.0" */
@@ -275,9 +273,9 @@ struct unc_device {
 typedef int (*unc_device_fn)(void *user, const struct unc_device *);
 
 /*
- * Walks the devices of a PCIe stack, in the order of their addresses. Devices with one port share it: events
- * do not tell them apart. What fn gets is gone when it returns. Stops at the first non-zero return of
- * fn and returns it. Looked up anew at each call: devices come and go, the stack and the port stay.
+ * Walks the devices of a PCIe stack, in the order of their addresses. Events do not distinguish devices that
+ * share a port. The argument of fn is valid until fn returns. Stops at the first non-zero return of fn and
+ * returns it. Each call looks up the devices anew: devices come and go, the stack and the port stay.
  * Errors: as unc_unit_stack(); those of reading sysfs.
  */
 UNC_API int unc_unit_devices(struct unc_platform *, const struct unc_unit *unit, unc_device_fn fn,
@@ -293,13 +291,13 @@ struct unc_node {
 };
 
 /*
- * NUMA nodes, by number. Read when the first is asked for: what goes offline later is not seen. Index
- * from 0; NULL past the end, and where none is known: the kernel tells of none, or the platform was
- * opened for listing only.
+ * NUMA nodes, by number. The first call reads them; a node that goes offline later is not noticed. Index
+ * from 0; NULL past the end. NULL also if no node is known: the kernel has none, or the platform was opened
+ * for listing only.
  */
 UNC_API const struct unc_node *unc_node_get(const struct unc_platform *, size_t index);
 
-/* How the units of a type are put together. */
+/* How the counts of several units are combined. */
 enum unc_aggregate {
 	UNC_AGGREGATE_SUM,
 	UNC_AGGREGATE_MAX,
@@ -325,7 +323,7 @@ struct unc_event {
 	int needs_umask;
 	enum unc_aggregate aggregate;
 	int free_running; /* fixed or free-running: takes no programmable counter */
-	/* The related CPU on whose guide alone it rests (since 1.1); "": it has sources of its own. */
+	/* The related CPU whose guide is its only source (since 1.1); "": it has sources of its own. */
 	const char *guide;
 };
 
@@ -343,8 +341,8 @@ UNC_API const struct unc_event *unc_event_get(const struct unc_platform *, size_
 /* Umask `index` of event `event`; NULL past the end, or where there is no memory to describe the first one. */
 UNC_API const struct unc_umask *unc_umask_get(const struct unc_platform *, size_t event,
 					      size_t index);
-/* Field number `index` of those that must be given with umask `umask` of event `event`, or without
- * any (umask -1), for it to count; NULL past the end. */
+/* Number `index` of the fields that event `event` with umask `umask` (-1: without any) needs to count;
+ * NULL past the end. */
 UNC_API const struct unc_field *unc_event_need(const struct unc_platform *, size_t event, int umask,
 					       size_t index);
 
@@ -365,27 +363,27 @@ struct unc_metric {
 	const char *reason; /* why not; "" if available */
 };
 
-/* Metrics of the platform's CPU. Index from 0; NULL past the end. Where there is no memory to find
- * out what it needs, it is not available. */
+/* Metrics of the platform's CPU. Index from 0; NULL past the end. A metric whose needs cannot be
+ * found for lack of memory is not available. */
 UNC_API const struct unc_metric *unc_metric_get(const struct unc_platform *, size_t index);
 /* Canonical name of the event that metric `metric` needs as number `index`; NULL past the end. */
 UNC_API const char *unc_metric_need(const struct unc_platform *, size_t metric, size_t index);
 
 /*
- * A set of metrics and events that belong together, to be measured at once: the library's own, then
- * those of the site (below).
+ * A set of metrics and events that belong together, to be measured at once: first the library's groups,
+ * then the groups of the site (below).
  */
 struct unc_group {
 	const char *name; /* "MEM" */
 	const char *desc;
-	/* What of it can be counted here, in the order in which it is to be shown: canonical texts
-	 * for unc_session_add(). Behind them, up to NULL, what cannot. */
+	/* The items that can be counted here, in the order of display: canonical texts for
+	 * unc_session_add(). Behind them, up to NULL, the items that cannot. */
 	size_t n_items;
 	const char *const *items;
 	int passes;         /* of all together; 0 if not available */
 	int available;      /* at least one item can be counted */
-	const char *reason; /* why not; if available, what of it cannot be counted and why, "" if
-	                       nothing */
+	const char *reason; /* why not; if available, the items that cannot be counted and why, "" if
+	                       none */
 };
 
 /* Groups of the platform's CPU. Index from 0; NULL past the end, or where there is no memory to
@@ -399,18 +397,18 @@ UNC_API const struct unc_group *unc_group_get(const struct unc_platform *, size_
 UNC_API int unc_group_find(struct unc_platform *, const char *name, size_t *index);
 
 /*
- * What a site knows of its machines: the file etc/libuncore/site.conf under the root, or that which
- * $UNCORE_SITE names. It may add groups, tell what the memory of a socket can move, which units do
- * not exist though another socket has them, and which belong to which NUMA node; its sections are
- * in docs/measuring.md. In a program with raised privileges the file must belong to root and be
- * writable by nobody else. A simulated machine and one of another CPU (options.cpu) take from the
- * site's own file its groups only; from $UNCORE_SITE all. What is wrong there is left out: a
- * section as a whole, of the memory all sections, all of a file that cannot be read or trusted.
+ * The site's file describes the machines of a site: etc/libuncore/site.conf under the root, or the file
+ * of $UNCORE_SITE. It may have groups, the peak of a socket's memory, units that do not exist though
+ * another socket has them, and the units of each NUMA node; docs/measuring.md has its sections. In a
+ * program with raised privileges the file must belong to root and be writable by nobody else. A simulated
+ * machine, or one of another CPU (options.cpu), takes only groups from the site's own file; from
+ * $UNCORE_SITE it takes all. A wrong section is ignored as a whole. If a section of the memory is wrong,
+ * all of them are ignored; a file that cannot be read or trusted is ignored as a whole.
  */
 
 /*
- * The most that the DRAM of a socket, or with -1 of all sockets, can move in a second, in bytes:
- * the speed that its modules run at, times 8 bytes, times its channels. The site tells it.
+ * The peak of the DRAM of a socket, or with -1 of all sockets, in bytes per second: the speed that
+ * its modules run at, times 8 bytes, times its channels. The site's file has it.
  * Errors: UNC_ERR_UNAVAILABLE it is not known, and why; UNC_ERR_RANGE no such socket.
  */
 UNC_API int unc_memory_peak(struct unc_platform *, int socket, double *bytes_per_second);
@@ -427,14 +425,14 @@ struct unc_target {
 	int index;  /* of a unit within its socket; -1: all */
 };
 
-/* What a text names, or what an item of a session is (unc_session_item()). */
+/* The event or metric of a text, or of an item of a session (unc_session_item()). */
 struct unc_item {
 	size_t size;                     /* sizeof(struct unc_item) */
 	const struct unc_metric *metric; /* NULL: it is an event */
 	const struct unc_event *event;   /* NULL: it is a metric */
 	size_t index;                    /* what unc_metric_get() or unc_event_get() takes */
 	/* the unit type whose units count it, as in struct unc_type; NULL: a portable metric, which
-	 * units of several types may count */
+	 * may count on units of several types */
 	const char *units_of;
 	struct unc_target at; /* where; -1: all */
 	/* of an item of a session: why it cannot be counted there, UNC_ERR_UNAVAILABLE or
@@ -449,15 +447,15 @@ struct unc_item {
 	unsigned
 		ports; /* bits of the stack's port mask: of some devices several; 0: none is named */
 	/* of an item of a session that names ports: the devices below them, "mlx5_0 eth2", as
-	 * unc_session_news() found them; "": none, or it has not looked */
+	 * unc_session_news() found them; "": none, or not looked up yet */
 	char label[UNC_LABEL_MAX];
 };
 
 /*
- * The event or the metric that a text names, whichever it is, with umasks, fields and place.
- * Errors: UNC_ERR_NOT_FOUND it is neither, and the nearest name of both kinds, or the event has no
- * such umask or field; UNC_ERR_INVALID it is malformed, several unit types have an event of this
- * name, or out->size; UNC_ERR_RANGE a number of the text, or the machine has not that socket.
+ * Finds the event or the metric that a text names, with umasks, fields and place.
+ * Errors: UNC_ERR_NOT_FOUND the name is neither (the sentence has the nearest name of both kinds), or the
+ * event has no such umask or field; UNC_ERR_INVALID it is malformed, several unit types have an event of
+ * this name, or out->size; UNC_ERR_RANGE a number of the text, or the machine does not have that socket.
  */
 UNC_API int unc_item_find(struct unc_platform *, const char *text, struct unc_item *out);
 
@@ -473,8 +471,8 @@ struct unc_qualifier {
 };
 
 /*
- * Number `index` of what may follow the name of an event or a metric on this machine: umasks, places, fields. Which
- * devices there are is looked up once.
+ * Number `index` of the umasks, places and fields that may follow the name of an event or a metric on this machine.
+ * Devices are looked up once.
  * Errors: those of unc_item_find(); UNC_ERR_NOT_FOUND past the last; UNC_ERR_INVALID out->size.
  */
 UNC_API int unc_item_qualifier(struct unc_platform *, const char *name, size_t index,
@@ -515,8 +513,8 @@ struct unc_encoding {
 /*
  * Encodes an event. Symbolic values that depend on the socket (nid=local) are encoded for socket 0
  * unless the text says `socket=`.
- * Errors: UNC_ERR_INVALID the text is malformed, something that the event needs is missing, or
- * what is asked for contradicts itself, does nothing or counts nothing; UNC_ERR_NOT_FOUND;
+ * Errors: UNC_ERR_INVALID the text is malformed, lacks a setting that the event needs, or
+ * contradicts itself, does nothing or counts nothing; UNC_ERR_NOT_FOUND;
  * UNC_ERR_RANGE; UNC_ERR_UNAVAILABLE this umask cannot be programmed; UNC_ERR_INVALID out->size.
  * The sentence is in unc_platform_error().
  */
@@ -529,10 +527,10 @@ struct unc_register_value {
 };
 
 /*
- * The other way: the canonical text of the event that these registers of a unit of `type` make a
- * counter count, into buf (always terminated). value_size: sizeof(*values).
- * Errors: UNC_ERR_NOT_FOUND no such type or register, or no event is programmed so;
- * UNC_ERR_INVALID no control is given, or a filter that it depends on, or value_size;
+ * The reverse: writes the canonical text of the event that a counter of a unit of `type` counts with
+ * these register values into buf (always terminated). value_size: sizeof(*values).
+ * Errors: UNC_ERR_NOT_FOUND no such type or register, or no event has these values;
+ * UNC_ERR_INVALID a control, or a filter that it depends on, is not given, or value_size;
  * UNC_ERR_RANGE two controls, or a register twice, or buf is too small.
  */
 UNC_API int unc_event_decode(struct unc_platform *, const char *type,
@@ -542,8 +540,8 @@ UNC_API int unc_event_decode(struct unc_platform *, const char *type,
 typedef int (*unc_field_value_fn)(void *user, const struct unc_field *, uint64_t value);
 
 /*
- * Walks the fields of register `reg` of `type` with what they are in `value`; stops at the first
- * non-zero return of fn and returns it. fn may be NULL: is there such a register?
+ * Walks the fields of register `reg` of `type` with their contents in `value`. Stops at the first
+ * non-zero return of fn and returns it. With fn NULL, it only checks that the register exists.
  * Errors: UNC_ERR_NOT_FOUND no such type or register.
  */
 UNC_API int unc_register_decode(struct unc_platform *, const char *type, const char *reg,
@@ -554,7 +552,7 @@ UNC_API int unc_register_decode(struct unc_platform *, const char *type, const c
 struct unc_session;
 
 enum {
-	UNC_SESSION_ROTATE = 1 /* what does not fit at once is measured in turn */
+	UNC_SESSION_ROTATE = 1 /* items that do not fit at once are multiplexed */
 };
 
 /* A new, empty session. flags: 0 or UNC_SESSION_*. Free with unc_session_free(), before the
@@ -564,7 +562,7 @@ UNC_API int unc_session_new(struct unc_platform *, unsigned flags, struct unc_se
 
 /*
  * Adds an event, or a metric: NAME[:socket=N] (imc3.MEM_BW_READS: of one unit). *id numbers the
- * items of the session from 0. The set is scheduled at once:
+ * items of the session from 0. The set is scheduled immediately.
  * Errors: those of unc_item_find() and unc_event_encode(); UNC_ERR_CONFLICT or UNC_ERR_BUSY names
  * the two events and the resource; UNC_ERR_PASSES the metric alone needs several passes and the
  * session may not rotate; UNC_ERR_UNAVAILABLE no unit can be reached; UNC_ERR_STATE the session is
@@ -572,26 +570,26 @@ UNC_API int unc_session_new(struct unc_platform *, unsigned flags, struct unc_se
  */
 UNC_API int unc_session_add(struct unc_session *, const char *text, int *id);
 
-/* At which places unc_session_add_each() adds; none but LACKING: once, as it is named. */
+/* The places at which unc_session_add_each() adds; none but LACKING: once, as it is named. */
 enum {
 	UNC_EACH_SOCKET = 1,  /* on each socket */
-	UNC_EACH_UNIT = 2,    /* on each unit; what has no value of a unit on each socket */
-	UNC_EACH_LACKING = 4, /* also what can be counted at none of them */
+	UNC_EACH_UNIT = 2,    /* on each unit; an item without a value of a unit on each socket */
+	UNC_EACH_LACKING = 4, /* also an item that can be counted at none of them */
 	UNC_EACH_NODE = 8,    /* on each NUMA node (unc_node_get()) */
 	/* at each port of a PCIe stack that has devices below it, named by the first of them, and at all
-	 * its other ports together (ports=MASK) if a device has no known port; on a stack of which the
-	 * devices are not known; what has no ports on each socket */
+	 * its other ports together (ports=MASK) if a device has no known port; on a stack whose devices
+	 * are not known; an item without ports on each socket */
 	UNC_EACH_DEVICE = 16
 };
 
 /*
- * Adds an event or a metric at many places, each as an item of its own: they are numbered from
- * *first, *n of them, by socket and then by unit as unc_unit_get() has them. What the text itself
- * says of the place chooses among them. A place where it cannot be counted, as a unit that the BIOS
- * hides or a socket without such units, has its item as well: it never has a value, its `units` and
- * `of` are 0, unc_session_item() tells its error and unc_session_reason() why. per: UNC_EACH_*.
- * A metric whose formula needs several unit types, or what is known of sockets only, has no value
- * of a unit: it is added on each socket, and unc_session_error() has a sentence that says so.
+ * Adds an event or a metric at many places, each as an item of its own. The *n items are numbered from
+ * *first, by socket and then by unit in the order of unc_unit_get(). A place in the text itself limits
+ * them. A place where it cannot be counted, as a unit that the BIOS hides or a socket without such units,
+ * has an item as well. This item never has a value, and its `units` and `of` are 0. unc_session_item()
+ * has its error and unc_session_reason() the reason. per: UNC_EACH_*. A metric has no value of a unit if
+ * its formula needs several unit types, or numbers known for sockets only. Then it is added on each
+ * socket, and unc_session_error() has a sentence that says so.
  * Errors: those of unc_session_add(); UNC_ERR_UNAVAILABLE and UNC_ERR_RANGE only if it cannot be
  * counted at any place, and then those of the first, unless `per` has UNC_EACH_LACKING;
  * UNC_ERR_INVALID an unknown bit of `per`. On error nothing is added.
@@ -600,7 +598,7 @@ UNC_API int unc_session_add_each(struct unc_session *, const char *text, unsigne
 				 size_t *n);
 
 /*
- * What item `id` is and where: the event or metric, socket, unit, and its canonical text.
+ * Describes item `id`: the event or metric, socket, unit, and its canonical text.
  * Errors: UNC_ERR_NOT_FOUND no such item; UNC_ERR_INVALID out->size.
  */
 UNC_API int unc_session_item(struct unc_session *, int id, struct unc_item *out);
@@ -609,35 +607,34 @@ UNC_API int unc_session_item(struct unc_session *, int id, struct unc_item *out)
 UNC_API int unc_session_passes(const struct unc_session *);
 
 /*
- * Programs counters that nobody uses and begins to count; what another session counts already, of
- * this program or another, is counted once, for both. Nothing is reset, and nothing is frozen.
- * What was programmed is read back. For each unit type and socket one more counter counts a clock, unless
- * an item does, so that a 0 can be told from a unit that is frozen. A
- * socket that somebody left frozen is let go where nobody counts on it, with a warning in the log.
- * What is changed is remembered and restored by unc_session_stop(). A unit that cannot be had is
- * left out, and sums are PARTIAL; where no item has a unit left, that is an error.
+ * Programs free counters and begins to count. An event that another session counts already, of this
+ * program or another, is counted once, for both. Nothing is reset, and nothing is frozen. Programmed
+ * registers are read back. For each unit type and socket one more counter counts a clock, unless an item
+ * does: it distinguishes a count of 0 from a frozen unit. A socket that was left frozen is unfrozen if no
+ * program counts on it, with a warning in the log. unc_session_stop() restores all that the start changed.
+ * A unit that cannot be used is excluded, and sums are PARTIAL; if no item has a unit left, that is an
+ * error. After an error nothing is left changed, as far as it can be written.
  * Errors: UNC_ERR_STATE it runs already or has no items; UNC_ERR_BUSY no counter is free, a filter
- * is somebody else's, or somebody programs the same at the same time; UNC_ERR_PERMISSION;
+ * belongs to another program, or another program programs the same at the same time; UNC_ERR_PERMISSION;
  * UNC_ERR_IO an access failed: the sentence names unit, register and reason; UNC_ERR_UNAVAILABLE
- * the platform is for listing only, or what is counted on a unit needs two access methods;
- * UNC_ERR_DENIED. Nothing is left changed, as far as it can be written.
+ * the platform is for listing only, or the items of a unit need two access methods; UNC_ERR_DENIED.
  */
 UNC_API int unc_session_start(struct unc_session *);
 
 enum {
 	UNC_VALUE_VALID = 1,     /* the numbers mean something */
 	UNC_VALUE_FRESH = 2,     /* an interval of the item ends with this read: with several passes
-	                            it lasts until each that the item needs has had its turn */
+	                            it lasts until each pass that the item needs was measured */
 	UNC_VALUE_ESTIMATED = 4, /* not measured all of the time: scaled to all of it */
 	UNC_VALUE_PARTIAL = 8,   /* of fewer units than the machine has: unc_session_partial() */
-	UNC_VALUE_LOST = 16, /* not VALID until its unit is taken up again: unc_session_reason() */
-	/* Not VALID yet: a pass that it needs has not had its turn, or next to nothing of it. */
+	UNC_VALUE_LOST = 16, /* not VALID until a retry has its unit again: unc_session_reason() */
+	/* Not VALID yet: a pass that it needs was not measured, or next to nothing of it. */
 	UNC_VALUE_WAITS = 32,
-	/* For a while since start or reset nothing has shown whether a unit counts: somebody may
-	 * have frozen it. unc_session_reason() */
+	/* For a while since start or reset nothing has shown whether a unit counts: another program
+	 * may have frozen it. unc_session_reason() */
 	UNC_VALUE_UNPROVEN = 64,
 	/* Its counters were not read at one time, where the time since start or reset began or
-	 * ends: over more than 1 % of it, `late`. The same of its last interval. */
+	 * ends: the reads took more than 1 % of it, `late`. The same for its last interval. */
 	UNC_VALUE_LATE = 128,
 	UNC_VALUE_INTERVAL_LATE = 256
 };
@@ -668,49 +665,48 @@ struct unc_value {
 };
 
 /*
- * Reads all counters and fills values[0 .. n-1], one per item in the order of
- * adding; n may be less than the number of items, or 0 with values NULL. size: sizeof(*values).
- * What is behind the last item is left as it is. A ratio with
- * denominator 0 is not VALID. What was counted by a counter that somebody else has taken, cleared
- * or frozen in the meantime, or that cannot be read, is left out: a sum over other units is
- * PARTIAL, and without one the value is not VALID, and unc_session_reason() tells why. A thread of the
- * library tries to take up again what was lost, with all that counts on its unit: a second after,
- * then after twice the time each, at most 64 s. What is taken up counts anew, scaled to all of the
- * time, and has no value where it was measured for less than 5 % of that.
- * Where a counter makes an impossible step that is seen at once. Controls that were compared more than a
- * second ago are compared before a value is given, and all of them at a change of the pass and at the
- * stop. Where one has changed, what was counted since the comparison before is not in the total; reads in
- * between, less than a second apart, had it. A set of counters of which none has moved asks a clock. Works on a
- * running session; on a stopped one it gives the final values again.
+ * Reads all counters and fills values[0 .. n-1], one per item in the order of adding. n may be less than
+ * the number of items, or 0 with values NULL. size: sizeof(*values). Elements behind the last item are
+ * untouched. A ratio with denominator 0 is not VALID. If another program took, cleared or froze a counter,
+ * or the counter cannot be read, its count is excluded. A sum over other units is then PARTIAL; without
+ * other units the value is not VALID, and unc_session_reason() has the reason. A thread of the library
+ * retries lost counters, with all items of their unit: a second later, then after twice the time each, at
+ * most 64 s. A recovered counter counts anew, scaled to all of the time. It has no value if it was measured
+ * for less than 5 % of that time.
+ * An impossible step of a counter is noticed at once. Controls that were compared more than a second ago
+ * are compared before a value is given, and all controls at a change of the pass and at the stop. If a
+ * control has changed, the total lacks the counts since the comparison before; reads in between, less than
+ * a second apart, had them. If no counter of a set has moved, a clock is asked. Works on a running
+ * session; on a stopped one it gives the final values again.
  * Errors: UNC_ERR_STATE not started; UNC_ERR_IO no counter could be read; UNC_ERR_INVALID size.
  */
 UNC_API int unc_session_read(struct unc_session *, struct unc_value *values, size_t n, size_t size);
 
 /*
- * Reads all counters, and fills counts[0 .. n-1] with what the items have counted since start or reset, in the
- * order of adding: the `count` of unc_session_read(), for less. No interval ends. n may be less than the number
- * of items. Returns 0; or 1, where it is not so simple: an item is a metric, or a value is not VALID, or carries
- * a mark. Then counts[] means nothing, and unc_session_read() tells. Errors: as unc_session_read().
+ * Reads all counters, and fills counts[0 .. n-1] with the counts of the items since start or reset, in the order
+ * of adding: the `count` of unc_session_read(), at less cost. No interval ends. n may be less than the number of
+ * items. Returns 0, or 1 if an item is a metric, or a value is not VALID or carries a mark. After 1, counts[] means
+ * nothing; use unc_session_read(). Errors: as unc_session_read().
  */
 UNC_API int unc_session_counts(struct unc_session *, uint64_t *counts, size_t n);
 
 /*
- * Why the last value of item `id` is not VALID, or is UNPROVEN, INTERVAL_LATE or LATE, the first of
- * these, as a sentence; "" where none is so, or if there is no such item. Owned by the session,
- * until its next call; unc_session_error() is the same text then.
+ * Why the last value of item `id` is not VALID, or is UNPROVEN, INTERVAL_LATE or LATE: the first of
+ * these, as a sentence. "" if none holds, or if there is no such item. Owned by the session, until
+ * its next call; unc_session_error() is then the same text.
  */
 UNC_API const char *unc_session_reason(struct unc_session *, int id);
 
 /*
- * What the sum of item `id` goes without, the first unit and how many more there are: "imc3 (socket 1)
- * and 2 more: REASON"; "" if it is whole, or if there is no such item. Units that could not be had come with the
- * start, and others come and go with each read. Where the kernel's driver alone reaches a unit, it is missing for
- * events that the driver does not carry.
+ * The units that the sum of item `id` lacks, the first by name and the others by number: "imc3 (socket 1)
+ * and 2 more: REASON"; "" if it is whole, or if there is no such item. Units that could not be used are known at the
+ * start; others come and go with each read. A unit that only the kernel's driver reaches is missing for events that
+ * the driver does not carry.
  * Owned by the session, until its next call.
  */
 UNC_API const char *unc_session_partial(struct unc_session *, int id);
 
-/* A mark of a value that has one all the same: nobody knows how far it is off, unc_session_reason() tells why. */
+/* A mark of a value whose error is not known; unc_session_reason() has the reason. */
 struct unc_mark {
 	unsigned flag;      /* UNC_VALUE_* of the time since start or reset; */
 	unsigned interval;  /* of the last interval */
@@ -727,14 +723,14 @@ UNC_API const struct unc_mark *unc_mark_get(size_t number);
 enum unc_news_kind {
 	UNC_NEWS_NO_VALUE, /* not of a ratio whose denominator is 0 */
 	UNC_NEWS_PARTIAL,  /* begins anew where more units are missing */
-	UNC_NEWS_MARK, /* of the interval: begins anew where none had it for an hour; its end is not told */
+	UNC_NEWS_MARK, /* of the interval: begins anew if none had it for an hour; its end is not reported */
 	UNC_NEWS_DEVICES /* what is below the ports of the item was found, or is another (unc_item.label) */
 };
 struct unc_news {
 	int id; /* of the item */
 	enum unc_news_kind kind;
 	int begins; /* 0: it is over */
-	/* why, as unc_session_partial() or unc_session_reason() tell; the devices; "" where it is over. Valid
+	/* the reason, as of unc_session_partial() or unc_session_reason(); the devices; "" if it is over. Valid
 	 * until fn returns */
 	const char *text;
 	const struct unc_mark *mark; /* of UNC_NEWS_MARK */
@@ -742,19 +738,19 @@ struct unc_news {
 typedef int (*unc_news_fn)(void *user, const struct unc_news *);
 
 /*
- * Tells what has begun and what is over since the last call, each once, as of the last start or read. Devices are
- * looked for at most once a minute. Stops at the first non-zero return of fn and returns it.
+ * Reports each begin and end since the last call once, as of the last start or read. Devices are looked up
+ * at most once a minute. Stops at the first non-zero return of fn and returns it.
  * Errors: UNC_ERR_STATE in a forked process.
  */
 UNC_API int unc_session_news(struct unc_session *, unc_news_fn fn, void *user);
 
 /*
- * Why sessions of other processes are not known to this one: they use the journal of the node, files
- * in /run/libuncore (UNCORE_RUN names another folder), and it cannot. Its counters are then
- * foreign to them, as theirs are to it: none is shared, and what it leaves when it is
- * killed stays. "" where they are known, where there can be none (a simulated machine), and for a
- * session that programs no register: the kernel's driver counts for it, or counters do that run
- * freely. Known since unc_session_start(); owned by the session, until its next call.
+ * Why this session cannot use the journal of the node, files in /run/libuncore (UNCORE_RUN names
+ * another folder), and so does not know the sessions of other processes. Its counters are then
+ * foreign to them, and theirs to it: none is shared, and if it is killed, its settings stay. "" if
+ * they are known, if there can be none (a simulated machine), or if the session programs no
+ * register: it uses the kernel's driver or free-running counters. Known since unc_session_start();
+ * owned by the session, until its next call.
  */
 UNC_API const char *unc_session_unprotected(struct unc_session *);
 
@@ -763,33 +759,32 @@ UNC_API const char *unc_session_unprotected(struct unc_session *);
 UNC_API int unc_session_time(struct unc_session *, double *since_start, double *interval);
 
 /*
- * Lets the passes of a session take turns by themselves, from its next start on, by a thread of the
- * library. ms: each pass begins a turn in any time of so many milliseconds, so that who reads no
- * more often finds every value FRESH (a machine that is too busy apart); a larger number disturbs
- * less what is counted. Turns begin with 2 ms, after start and reset, and each round takes twice as
- * long until it is as long as it may be. But a turn is at least 20 times as long as it takes to end
- * a pass and to begin the next one, which is measured in each round (at first: as long as the start
- * took): programming has 5 % of the time, and where it takes long, a round is longer than `ms` and
- * not every value FRESH. Sessions of the platform that want the same in the same order turn
- * together, at the pace of the fastest. With one pass there is nothing to be done. 0: no more
- * turns, also where it runs: what is counted then goes on. A value
- * has no meaning (UNC_VALUE_WAITS) before each pass that it needs has had a turn, and no interval
- * ends with a moment of one. Nor has one that was measured less than 5 % of the time that its turns
- * promise (unc_session_reason() tells), over all or of its interval. A unit that cannot be had in a
- * turn is left out of it, as of a start. Where a turn fails all the same, as when memory runs out,
- * nothing is counted any more: unc_session_read() and unc_session_reset() return that error until
- * the session is stopped, which returns it too, and starts anew.
- * Errors: UNC_ERR_STATE the session is running, and its passes do not take turns yet.
+ * Multiplexes the passes of a session, from its next start on, by a thread of the library. ms: each
+ * pass begins a turn in any period of this many milliseconds. So a program that reads no more often
+ * finds every value FRESH, except on a machine that is too busy. A larger number disturbs the measured
+ * program less. After start and reset, turns begin with 2 ms, and each round takes twice as long, up to
+ * its full length. But a turn lasts at least 20 times as long as the change from one pass to the next.
+ * Each round measures this change; at first the duration of the start stands for it. So programming
+ * takes 5 % of the time. If programming is slow, a round is longer than `ms`, and not every value is FRESH.
+ * Sessions of the platform with the same passes in the same order turn together, at the pace of the
+ * fastest. With one pass there is nothing to do. 0: no more turns, also while it runs: the present
+ * pass goes on. A value has no meaning (UNC_VALUE_WAITS) before each pass that it needs has had a turn,
+ * and no interval ends with a moment of one. A value has no meaning either if it was measured for less
+ * than 5 % of the time that its turns promise (unc_session_reason() says so), in all or in its interval.
+ * A unit that cannot be used in a turn is excluded from it, as at a start. If a turn fails all the same,
+ * for example if memory runs out, counting ends. unc_session_read() and unc_session_reset() then return
+ * that error until the session is stopped, which returns it too, and starts anew.
+ * Errors: UNC_ERR_STATE the session is running, and its passes are not multiplexed yet.
  */
 UNC_API int unc_session_turns(struct unc_session *, unsigned ms);
 
-/* Sets all totals to 0 (the hardware counters go on; what is lost stays lost). Errors:
+/* Sets all totals to 0 (the hardware counters go on; a lost counter stays lost). Errors:
  * UNC_ERR_STATE not started; UNC_ERR_IO no counter could be read. */
 UNC_API int unc_session_reset(struct unc_session *);
 
 /*
- * Reads once more, stops the counters and restores what was found. What somebody else has changed
- * since is left as it is. A write that fails is tried again.
+ * Reads once more, stops the counters and restores what was found. A register that another program
+ * has changed since is left as it is. A write that fails is retried.
  * Errors: UNC_ERR_STATE not running; UNC_ERR_IO, UNC_ERR_PERMISSION: the
  * sentence names what could not be read or restored; the session is stopped all the same.
  * UNC_ERR_MEMORY: nothing was done, and it can be tried again.
@@ -828,8 +823,8 @@ enum unc_phase { UNC_PHASE_START, UNC_PHASE_READ, UNC_PHASE_STOP };
  * Walks the operations of a phase without running them; stops at the first
  * non-zero return of `fn` and returns it. Works without access to the hardware;
  * with it, the controls of the units are read, to see which counters are free.
- * What fn gets is gone when it returns. A counter is set to half of its range here; where others
- * may count that are not known, a start sets it to a place of the session's own.
+ * The argument of fn is valid until fn returns. The plan sets a counter to half of its range. If unknown
+ * programs may count, a start sets it to a value of the session's own.
  * Errors: UNC_ERR_BUSY no counter is free; UNC_ERR_PERMISSION and UNC_ERR_IO as for
  * unc_session_start().
  */
@@ -842,11 +837,11 @@ UNC_API int unc_session_plan(struct unc_session *, enum unc_phase phase, unc_ope
 enum unc_owner {
 	UNC_OWNER_LIBUNCORE, /* a session that runs, of this program or another */
 	UNC_OWNER_KERNEL,    /* the kernel's own driver, for a program that uses perf events */
-	UNC_OWNER_FOREIGN,   /* a program that knows neither of them, or has left it behind */
+	UNC_OWNER_FOREIGN,   /* a program that uses neither of them; it may have ended */
 	UNC_OWNER_ORPHANED   /* a session whose process has ended without restoring it */
 };
 
-/* What came of a counter that was to be released. */
+/* The result for a counter that was to be released. */
 enum unc_release {
 	UNC_RELEASE_FOUND, /* nothing yet: it is only shown */
 	UNC_RELEASE_DONE,  /* it is free; of an orphaned one: what was found is restored */
@@ -868,44 +863,43 @@ struct unc_counter {
 	enum unc_release release;
 	const char *reason; /* why it was kept; else "" */
 	int uid;            /* of the owner; -1: not known */
-	const char *by;     /* "broker": uncored has opened an event of the kernel for him, on a
+	const char *by;     /* "broker": uncored has opened a kernel event for the owner, on a
 			       counter that the kernel chooses (number -1, name NULL); else NULL */
 };
 typedef int (*unc_counter_fn)(void *user, const struct unc_counter *);
 
 /*
- * Walks the counters of the machine that are switched on, with what they count and who has programmed
- * them; one that several sessions share comes once, with the process that has programmed it. Stops at
- * the first non-zero return of fn and returns it. What fn gets is gone when it returns, `unit` excepted. Nothing is written.
- * Sessions are known by the journal of the node, as unc_session_unprotected() tells: where it cannot be
- * read, those of other processes come as foreign, with a warning in the log; units that are out of
- * reach come as one as well. Where the kernel has a driver for monitors and it cannot be seen that no process
- * has perf events open, a counter that is in no journal is the kernel's.
- * What the broker of the node has given out since it began comes behind, also where no unit can be read.
+ * Walks the counters of the machine that are switched on, with their events and owners. A counter that several
+ * sessions share comes once, with the process that has programmed it. Stops at the first non-zero return of fn and
+ * returns it. The argument of fn, except `unit`, is valid until fn returns. Nothing is written.
+ * Sessions are known by the journal of the node (unc_session_unprotected()). If it cannot be read, sessions of
+ * other processes come as foreign, with a warning in the log. Units out of reach also cause a warning. A counter in
+ * no journal is the kernel's, if the kernel has a driver for monitors and may have perf events of a process open.
+ * The events that the broker of the node has given out since it began come last, even if no unit can be read.
  * Errors: UNC_ERR_UNAVAILABLE the platform is for listing only, or no unit can be read (the sentence
  * says why); UNC_ERR_BUSY a process has the lock of the node, and is stopped or hangs; UNC_ERR_IO,
- * UNC_ERR_PERMISSION a unit could not be read: fn has had what was found on the others. The sentence is
+ * UNC_ERR_PERMISSION a unit could not be read: fn has had the counters of the others. The sentence is
  * in unc_platform_error().
  */
 UNC_API int unc_counters_walk(struct unc_platform *, unc_counter_fn fn, void *user);
 
-enum { UNC_RELEASE_FORCE = 1 }; /* foreign counters, and what other users have left, too */
+enum { UNC_RELEASE_FORCE = 1 }; /* also foreign counters, and counters that other users left */
 
 /*
- * Frees orphaned counters: what their owners found is restored, where the control holds what they
- * programmed; units and sockets that they froze go on. With UNC_RELEASE_FORCE the controls of
- * foreign counters become 0 as well, and units that are frozen, on which nobody counts any more,
- * go on. Counters of the kernel and of sessions that run are never touched.
- * Counters that sessions of other users have left are switched off with UNC_RELEASE_FORCE alone: what was found
- * there is for sessions of that user to restore.
- * flags: 0 or UNC_RELEASE_FORCE. fn: called twice for each counter that is switched on: before anything
- * is done, `release` being UNC_RELEASE_FOUND (a non-zero return ends the walk, is returned, and nothing
- * is done), and when all is done, with what came of it (a non-zero return ends the walk). What has
- * changed between the two is left as it is.
- * Errors: those of unc_counters_walk(); UNC_ERR_INVALID an unknown flag; UNC_ERR_UNAVAILABLE force is
- * asked for and the journal of the node cannot be used, so that a counter of a session might be taken for a foreign one:
- * nothing is done; UNC_ERR_PERMISSION, UNC_ERR_DENIED, UNC_ERR_IO something could not be restored:
- * fn has had what came of all. The sentence is in unc_platform_error().
+ * Frees orphaned counters. It restores what their owners found, if the control still holds what they
+ * programmed, and unfreezes the units and sockets that they froze. With UNC_RELEASE_FORCE the controls of
+ * foreign counters become 0 as well, and frozen units on which nobody counts any more are unfrozen.
+ * Counters of the kernel and of running sessions are never touched.
+ * Only UNC_RELEASE_FORCE switches off counters that sessions of other users have left; sessions of that user
+ * restore what was found there.
+ * flags: 0 or UNC_RELEASE_FORCE. fn: called twice for each counter that is switched on. The first call is
+ * before anything is done, with `release` UNC_RELEASE_FOUND; a non-zero return ends the walk, is returned,
+ * and nothing is done. The second call is after all is done, with the result; a non-zero return ends the
+ * walk. A counter that has changed between the two calls is left as it is.
+ * Errors: those of unc_counters_walk(); UNC_ERR_INVALID an unknown flag; UNC_ERR_UNAVAILABLE
+ * force is requested, but the journal of the node cannot be used, so a session's counter might be taken for a
+ * foreign one: nothing is done; UNC_ERR_PERMISSION, UNC_ERR_DENIED, UNC_ERR_IO something could not be restored:
+ * fn has had all results. The sentence is in unc_platform_error().
  */
 UNC_API int unc_counters_release(struct unc_platform *, unsigned flags, unc_counter_fn fn,
 				 void *user);
@@ -922,7 +916,7 @@ struct unc_register {
 	const char *device; /* PCI "0c.0", else NULL */
 	unsigned device_id; /* PCI; 0: only the machine tells it */
 	const char *bar;    /* MMIO, else NULL */
-	/* What unc_register_read() tells; of unc_register_walk() nothing is known: -1, 0, "" */
+	/* Filled by unc_register_read(); in unc_register_walk() not known: -1, 0, "" */
 	int socket;
 	int known; /* 1: `value` is what it holds */
 	uint64_t value;
@@ -930,21 +924,20 @@ struct unc_register {
 };
 typedef int (*unc_register_fn)(void *user, const struct unc_register *);
 
-/* Walks every register of the tables of the platform's CPU, one socket; what fn gets is gone when
- * it returns. Stops at the first non-zero return of fn and returns it; no errors of its own. */
+/* Walks every register of the tables of the platform's CPU, one socket. The argument of fn is valid
+ * until fn returns. Stops at the first non-zero return of fn and returns it; no errors of its own. */
 UNC_API int unc_register_walk(const struct unc_platform *, unc_register_fn fn, void *user);
 
 /*
- * Walks the registers of a unit of the machine, in the order of the tables, with what each of them
- * holds. Each is read once, a moment before fn gets it; nothing is written, and only registers of
- * monitors are read, as anywhere. A register that has no value (it is write-only, or a part of the unit
- * that is out of reach) or that cannot be read comes with the reason. A unit of memory whose place
- * the tables do not have comes with physical addresses, and `bar` NULL. Stops at the first non-zero
- * return of fn and returns it.
- * unit: from unc_unit_get(), or any other descriptor of the platform's.
+ * Walks the registers of a unit of the machine, in the order of the tables, with their values. Each is read
+ * once, a moment before fn gets it. Nothing is written, and only registers of monitors are read, as
+ * anywhere. A register that has no value (it is write-only, or in a part of the unit out of reach) or that
+ * cannot be read comes with the reason. A unit of memory whose place is not in the tables comes with
+ * physical addresses, and `bar` NULL. Stops at the first non-zero return of fn and returns it.
+ * unit: from unc_unit_get(), or any other descriptor of the platform.
  * Errors: UNC_ERR_NOT_FOUND the machine has no such unit; UNC_ERR_UNAVAILABLE its registers cannot be
- * used, and why: then fn is not called. UNC_ERR_IO, UNC_ERR_PERMISSION and the like: the first reason
- * for which one that should be readable could not be read, when fn has had all.
+ * used, and why: then fn is not called. UNC_ERR_IO, UNC_ERR_PERMISSION and the like, after fn has had all:
+ * the first reason why a register that should be readable could not be read.
  */
 UNC_API int unc_register_read(struct unc_platform *, const struct unc_unit *unit,
 			      unc_register_fn fn, void *user);
@@ -980,23 +973,23 @@ typedef int (*unc_check_fn)(void *user, const struct unc_check *);
 /*
  * Explains why counters can or cannot be read here: CPU, tables, hypervisor, lockdown, privileges,
  * MSR driver, PCI functions, /dev/mem, counters of the kernel, units of a type that lacks some,
- * counters in use and what they count, what is frozen, and whether writes get through: on each
- * socket and in each space one control of a unit that nobody uses is written with the value that
- * is in it. What is no failure is told with `ok` set. On a CPU without a table it ends there.
+ * counters in use and what they count, frozen units, and whether writes work: on each socket and in each
+ * space one control of an unused unit is written with the value that it has. A check that is no failure has
+ * `ok` set. On a CPU without a table the walk ends there.
  * options: as for unc_platform_open(), `cpu` is ignored. fn: called once a check, or more often
- * ("in use"); its strings are gone when it returns; non-zero ends the walk. Returns the number of
+ * ("in use"); its strings are valid until it returns; non-zero ends the walk. Returns the number of
  * failed checks, or an error: UNC_ERR_INVALID fn is NULL, or options->size. The sentence is in
  * unc_open_error().
  */
 UNC_API int unc_doctor(const struct unc_options *options, unc_check_fn fn, void *user);
 
 /*
- * Makes a text file (which must not exist) of all that discovery and unc_doctor() read of the
- * machine, errors included, of the devices of PCIe stacks, and of what the registers of its monitors
- * hold: as `sysroot` of the options it stands for the machine. Nothing else is taken: no name of a
- * machine, user or program. It looks as unc_doctor() does, and writes what that writes. Of a
- * simulated machine the file has its description.
- * options: as for unc_doctor(). Returns 0, also where checks of the doctor have failed.
+ * Writes the machine into a text file, which must not exist: all that discovery and unc_doctor() read,
+ * errors included, the devices of PCIe stacks, and the registers of its monitors. As `sysroot` of the
+ * options the file stands for the machine. It has nothing else: no name of a machine, user or program.
+ * The function checks as unc_doctor() does, and writes the same registers. For a simulated machine the
+ * file has its description.
+ * options: as for unc_doctor(). Returns 0, also if checks of the doctor have failed.
  * Errors: those of unc_doctor(); UNC_ERR_INVALID the machine is a dump already; UNC_ERR_IO the file
  * exists, or cannot be written; UNC_ERR_RANGE a text is too long. The sentence is in unc_open_error().
  */
