@@ -115,8 +115,8 @@ struct unc_options {
  *  broker    the same events, opened by the broker of the node (uncored) for users who may not open
  *            them, as far as its site allows
  *  msr       model-specific registers: /dev/cpu/N/msr. N is the CPU that the caller runs on, if it
- *            is of the socket, else the socket's lowest that is neither isolated nor nohz_full (or
- *            that the program is bound to: otherwise a socket of only such CPUs is left alone).
+ *            is of the socket, else the socket's lowest that is neither isolated nor nohz_full. A
+ *            socket of only such CPUs is left alone, unless the program is bound to one.
  *            While a session counts there, a thread of the library is bound to that CPU and reads
  *            for callers of other sockets; it takes no signals. Without such a thread, the callers
  *            interrupt the CPU themselves, at each register
@@ -152,11 +152,10 @@ struct unc_options {
  * A CPU without a table has the PMUs that its kernel names (docs/kernel-pmus.md), named "kernel-pmus".
  * Errors: UNC_ERR_UNAVAILABLE the CPU has no uncore table and its kernel no such PMU, or the simulator
  * cannot be loaded; UNC_ERR_NOT_FOUND no CPU of the name in `cpu` or `sim`, and the nearest;
- * UNC_ERR_INVALID bad option or simulation text, an unknown access method or none
- * that the machine has, `cpu` and `sim` of different CPUs, or options->size;
- * UNC_ERR_RANGE a path
- * is too long; UNC_ERR_DENIED a root that a program with raised privileges
- * may not use; UNC_ERR_IO. The sentence is in unc_open_error() of the calling thread.
+ * UNC_ERR_INVALID bad option or simulation text, an unknown access method or none that the machine has,
+ * `cpu` and `sim` of different CPUs, or options->size; UNC_ERR_RANGE a path is too long; UNC_ERR_DENIED
+ * a root that a program with raised privileges may not use; UNC_ERR_IO. The sentence is in
+ * unc_open_error() of the calling thread.
  * A wrong part of a site's file, or a wrong metric or group in a folder of tables, is ignored. The
  * log has one warning, with file and line; the part is then not available.
  */
@@ -169,8 +168,8 @@ UNC_API const char *unc_open_error(void);
 /* Closes the platform; its sessions must have been freed. NULL is allowed. */
 UNC_API void unc_platform_close(struct unc_platform *);
 
-/* Sentence of the last call on this platform, by any thread (threads that want the sentence must
- * not call at the same time), of the functions that take a platform which is not const: unc_event_encode(),
+/* Sentence of the last call on this platform, by any thread; threads that want the sentence must not
+ * call at the same time. It is kept by the functions whose platform is not const: unc_event_encode(),
  * unc_event_decode(), unc_register_decode(), unc_metric_eval(), unc_session_new(),
  * unc_*_find(), unc_memory_peak(), unc_counters_*(), unc_register_read(). "" if that call did not
  * fail. */
@@ -297,7 +296,7 @@ struct unc_node {
  */
 UNC_API const struct unc_node *unc_node_get(const struct unc_platform *, size_t index);
 
-/* How the counts of several units are combined. */
+/* How the counts of the units of a type are combined. */
 enum unc_aggregate {
 	UNC_AGGREGATE_SUM,
 	UNC_AGGREGATE_MAX,
@@ -382,7 +381,7 @@ struct unc_group {
 	const char *const *items;
 	int passes;         /* of all together; 0 if not available */
 	int available;      /* at least one item can be counted */
-	const char *reason; /* why not; if available, the items that cannot be counted and why, "" if
+	const char *reason; /* why not; if available, items that cannot be counted and why, "" if
 	                       none */
 };
 
@@ -419,7 +418,7 @@ UNC_API int unc_memory_peak(struct unc_platform *, int socket, double *bytes_per
  * most. */
 enum { UNC_MAX_FILTERS = 8, UNC_SPEC_MAX = 256, UNC_DEVICE_MAX = 40, UNC_LABEL_MAX = 160 };
 
-/* Where an event or a metric is measured. */
+/* The place of an event or a metric. */
 struct unc_target {
 	int socket; /* -1: all */
 	int index;  /* of a unit within its socket; -1: all */
@@ -459,7 +458,7 @@ struct unc_item {
  */
 UNC_API int unc_item_find(struct unc_platform *, const char *text, struct unc_item *out);
 
-/* What may follow a name, behind a colon. */
+/* A umask, place or field that may follow a name, behind a colon. */
 enum unc_qualifier_kind { UNC_QUALIFIER_UMASK, UNC_QUALIFIER_PLACE, UNC_QUALIFIER_FIELD };
 struct unc_qualifier {
 	size_t size; /* sizeof(struct unc_qualifier) */
@@ -576,9 +575,9 @@ enum {
 	UNC_EACH_UNIT = 2,    /* on each unit; an item without a value of a unit on each socket */
 	UNC_EACH_LACKING = 4, /* also an item that can be counted at none of them */
 	UNC_EACH_NODE = 8,    /* on each NUMA node (unc_node_get()) */
-	/* at each port of a PCIe stack that has devices below it, named by the first of them, and at all
-	 * its other ports together (ports=MASK) if a device has no known port; on a stack whose devices
-	 * are not known; an item without ports on each socket */
+	/* at each port of a PCIe stack that has devices below it, named by the first of them; if a device
+	 * has no known port, also at all other ports of its stack together (ports=MASK). On the
+	 * stack, if its devices are not known. An item without ports: on each socket */
 	UNC_EACH_DEVICE = 16
 };
 
@@ -653,9 +652,9 @@ struct unc_value {
 	double interval_share;   /* of its last interval */
 	unsigned units;          /* units that were measured */
 	unsigned of; /* units that it is about, those of unc_session_partial() included */
-	/* UNC_VALUE_*; without VALID the numbers mean nothing and are 0, units and of excepted; and
-	 * those of the interval, where interval_seconds is not 0: a unit that was lost has counted
-	 * again for less than 5 % of the time since start or reset, and the interval has a value */
+	/* UNC_VALUE_*; without VALID the numbers mean nothing and are 0, except units and of. If
+	 * interval_seconds is not 0, the interval has a value all the same: a unit that was lost has
+	 * counted again for less than 5 % of the time since start or reset */
 	unsigned flags;
 	/* Seconds over which its counters were read, where the time since start or reset began or
 	 * where it ends, the longer; and the same of its last interval. 0 where it is not LATE. */
@@ -719,7 +718,7 @@ enum { UNC_MAX_MARKS = 8 }; /* as many as there will be */
 /* All marks, the gravest first: number from 0; NULL past the last. */
 UNC_API const struct unc_mark *unc_mark_get(size_t number);
 
-/* What is new of a value. */
+/* Kinds of changes of a value. */
 enum unc_news_kind {
 	UNC_NEWS_NO_VALUE, /* not of a ratio whose denominator is 0 */
 	UNC_NEWS_PARTIAL,  /* begins anew where more units are missing */
@@ -833,7 +832,7 @@ UNC_API int unc_session_plan(struct unc_session *, enum unc_phase phase, unc_ope
 
 /* -------------------------------------------------------- counters of the node */
 
-/* Who has programmed a counter. */
+/* The owner that has programmed a counter. */
 enum unc_owner {
 	UNC_OWNER_LIBUNCORE, /* a session that runs, of this program or another */
 	UNC_OWNER_KERNEL,    /* the kernel's own driver, for a program that uses perf events */
@@ -973,7 +972,7 @@ typedef int (*unc_check_fn)(void *user, const struct unc_check *);
 /*
  * Explains why counters can or cannot be read here: CPU, tables, hypervisor, lockdown, privileges,
  * MSR driver, PCI functions, /dev/mem, counters of the kernel, units of a type that lacks some,
- * counters in use and what they count, frozen units, and whether writes work: on each socket and in each
+ * counters in use and what they count, frozen units. It also tests whether writes work: on each socket and in each
  * space one control of an unused unit is written with the value that it has. A check that is no failure has
  * `ok` set. On a CPU without a table the walk ends there.
  * options: as for unc_platform_open(), `cpu` is ignored. fn: called once a check, or more often
