@@ -873,7 +873,7 @@ typedef int (*unc_counter_fn)(void *user, const struct unc_counter *);
  * returns it. The argument of fn, except `unit`, is valid until fn returns. Nothing is written.
  * Sessions are known by the journal of the node (unc_session_unprotected()). If it cannot be read, sessions of
  * other processes come as foreign, with a warning in the log. Units out of reach also cause a warning. A counter in
- * no journal is the kernel's, if the kernel has a driver for monitors and may have perf events of a process open.
+ * no journal is the kernel's, if the kernel has a driver for monitors and a process may have perf events open.
  * The events that the broker of the node has given out since it began come last, even if no unit can be read.
  * Errors: UNC_ERR_UNAVAILABLE the platform is for listing only, or no unit can be read (the sentence
  * says why); UNC_ERR_BUSY a process has the lock of the node, and is stopped or hangs; UNC_ERR_IO,
