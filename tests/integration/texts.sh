@@ -287,4 +287,37 @@ decode="decode -c sandybridge-ep cbo CTL=0x400335 BOX_FILTER=0xc1000000"
 example docs/command.md "uncore $decode" "" $decode
 sed -n "s/^    \\$ \(printf .* >channel-lost\)\$/\1/p" docs/measuring.md >"$tmp/make" && (cd "$tmp" && . ./make)
 example docs/measuring.md "UNCORE_SIM=./channel-lost uncore stat -d 1" "$tmp/channel-lost" stat -d 0.2
+
+# ---- words
+
+# How sentences are: prose.py says how long they may be.
+python3 tests/integration/prose.py README.md docs/*.md >"$tmp/out"
+result "README and docs/: sentences are short, and begin with what acts"
+printf 'A page of one sentence that %s.\n' "$(yes 'goes on' | head -n 20 | tr '\n' ' ')" >"$tmp/long.md"
+! python3 tests/integration/prose.py "$tmp/long.md" >"$tmp/out" && grep -q '^    47 words' "$tmp/out"
+result "one that is long would be told"
+
+# Words that docs/glossary.md replaces: in pages, in manuals, in sentences of the library, the command and the adapters, and in
+# the tables' descriptions.
+replaced() # FILE...
+{
+	sed '/^#/d;/^$/d;s/ *;.*//' tests/words.replaced >"$tmp/words"
+	for file; do
+		case $file in
+		*.c | *.inc) grep -noE '"([^"\\]|\\.)*"' "$file" ;;
+		*.tbl) grep -nE '"' "$file" | grep -oE '^[0-9]*:|"[^"]*"' | paste -sd ' ' | sed 's/ \([0-9]*:\)/\n\1/g' ;;
+		*) sed 's/`[^`]*`//g' "$file" | grep -n '' ;;
+		esac | grep -iE -f "$tmp/words" | sed "s|^|$file:|"
+	done
+}
+replaced README.md docs/*.md HACKING.md papi_component/README.md collectd_plugin/README.md common/tool/uncore.1 config/uncored.8 \
+	collectd_plugin/collectd-intel_uncore.5 common/*/*.c common/*/*.inc papi_component/*.c collectd_plugin/*.c \
+	eventtables/portable.tbl eventtables/groups.tbl eventtables/*/metrics.tbl >"$tmp/out"
+[ ! -s "$tmp/out" ]
+result "no text has a word that docs/glossary.md replaces"
+printf 'static const char *text = "events take turns";\n' >"$tmp/text.c"
+printf 'Nothing.\nThe ledger\n' >"$tmp/text.md"
+replaced "$tmp/text.c" "$tmp/text.md" | sed 's|.*/||' >"$tmp/out"
+printf 'text.c:1:"events take turns"\ntext.md:2:The ledger\n' | cmp -s - "$tmp/out"
+result "one that has would be told"
 finish
