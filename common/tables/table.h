@@ -149,8 +149,7 @@ enum {
 	UNC_REG_ABS = 8,     /* offset is the address itself, the same for every instance */
 	UNC_REG_SEXT = 16,   /* reads repeat the top bit of the counter */
 	UNC_REG_FROZEN = 32, /* defined only while the unit is frozen */
-	UNC_REG_EVERY =
-		64 /* qualifies every event that has its fields, even if no field is given */
+	UNC_REG_EVERY = 64   /* qualifies every event with its fields, given or not */
 };
 
 struct unc_tbl_reg {
@@ -213,11 +212,10 @@ struct unc_tbl_field {
 	uint8_t flags;
 	uint8_t role;      /* enum unc_is */
 	uint32_t counters; /* mask of the counters that have it; 0: all */
-	uint32_t
-		max_inc; /* if the field is set: the largest value that a threshold compares with; 0: the increment */
-	uint16_t needs; /* field that must not be 0 if this one is not 0; UNC_NONE */
-	uint16_t mask;  /* field that selects which of its bits are compared; UNC_NONE */
-	uint16_t like;  /* field whose value it copies if an event uses its register; UNC_NONE */
+	uint32_t max_inc;  /* if set: what a threshold compares with; 0: the increment */
+	uint16_t needs;    /* field that must not be 0 if this one is not 0; UNC_NONE */
+	uint16_t mask;     /* field that selects which of its bits are compared; UNC_NONE */
+	uint16_t like;     /* field whose value it copies if an event uses its register; UNC_NONE */
 	uint64_t default_value, min;
 	struct unc_range with;   /* sets: other fields to set unless the user does */
 	struct unc_range values; /* named values */
@@ -284,8 +282,7 @@ struct unc_tbl_kernel {
 	unc_str name;        /* with {n} for the number of the unit, if there are several */
 	unc_str unavailable; /* why it cannot count on our units; 0: it can */
 	uint64_t bits;       /* bits of CTL that it accepts, */
-	uint64_t
-		named; /* and bits accepted only if format/umask of the running kernel names them */
+	uint64_t named;      /* and those only if the kernel's format/umask names them */
 	/* filter registers, 32 bits each: config1 low and high, config2 low and high; UNC_NONE */
 	uint16_t config[4];
 	uint8_t number[32]; /* 1 + the number of each unit in the name; all 0: its index */
@@ -365,8 +362,7 @@ enum {
 	UNC_UMASK_PARTIAL = 2, /* counts nothing without another umask */
 	UNC_UMASK_DEFAULT = 4, /* used if none is given */
 	UNC_UMASK_CHOICE = 8,  /* excludes other umasks with this flag */
-	UNC_UMASK_GUIDE =
-		16 /* for CPUs that share the folder: only the guide of the folder's CPU has it */
+	UNC_UMASK_GUIDE = 16   /* for other CPUs of the folder: from its own CPU's guide */
 };
 
 /* The fields of an event or umask. */
