@@ -28,7 +28,7 @@ static void test_allowlist(void)
 	fake_size(fake_path(&root, "/dev/cpu/0/msr"), 0x4000);
 	fake_size(fake_path(&root, "/dev/cpu/8/msr"), 0x4000);
 	REFUSED(read_of(msr(0x2008, 0)), UNC_ERR_DENIED,
-		"msr 0x2008 on cpu 0 is no register of this machine's monitors");
+		"msr 0x2008 on cpu 0 is not a register of this machine's monitors");
 	allow(msr(0x2010, 0), 0);
 	allow(msr(0x2008, 0), 0xff);
 	allow_writes(msr(0x2000, 0), 0x301);
@@ -41,11 +41,11 @@ static void test_allowlist(void)
 	REFUSED(write_of(msr(0x2010, 0), 0), UNC_ERR_DENIED, "msr 0x2010 on cpu 0 is read-only");
 	/* The same number on another CPU, and its neighbours, are other registers. */
 	REFUSED(read_of(msr(0x2008, 8)), UNC_ERR_DENIED,
-		"msr 0x2008 on cpu 8 is no register of this machine's monitors");
+		"msr 0x2008 on cpu 8 is not a register of this machine's monitors");
 	REFUSED(read_of(msr(0x2007, 0)), UNC_ERR_DENIED,
-		"msr 0x2007 on cpu 0 is no register of this machine's monitors");
+		"msr 0x2007 on cpu 0 is not a register of this machine's monitors");
 	REFUSED(write_of(msr(0x10, 0), 0), UNC_ERR_DENIED,
-		"msr 0x10 on cpu 0 is no register of this machine's monitors");
+		"msr 0x10 on cpu 0 is not a register of this machine's monitors");
 	/* Given later, and twice: what any of the two may do. */
 	allow(msr(0x2010, 0), 0xf00);
 	REFUSED(write_of(msr(0x2010, 0), 0x100), 0, NULL);
@@ -53,11 +53,11 @@ static void test_allowlist(void)
 	REFUSED(read_of((struct unc_reg){0x2008, 0, UNC_SPACE_MSR, 32, 0}), UNC_ERR_DENIED,
 		"msr 0x2008 on cpu 0 has 64 bits, the access 32");
 	REFUSED(read_of(pci(0xa0, 64)), UNC_ERR_DENIED,
-		"pci 0000:7f:10.0 offset 0xa0 is no register of this machine's monitors");
+		"pci 0000:7f:10.0 offset 0xa0 is not a register of this machine's monitors");
 	REFUSED(read_of(mmio(0x2008, 64)), UNC_ERR_DENIED,
-		"mmio 0x2008 is no register of this machine's monitors");
+		"mmio 0x2008 is not a register of this machine's monitors");
 	REFUSED(read_of((struct unc_reg){0x2008, 0, UNC_N_SPACES, 64, 0}), UNC_ERR_DENIED,
-		"? 0x2008 is no register of this machine's monitors");
+		"? 0x2008 is not a register of this machine's monitors");
 	close_root();
 }
 

@@ -488,7 +488,7 @@ static void test_errors(void)
 		{0, ENOENT, UNC_ERR_UNAVAILABLE,
 		 "the kernel has no PMU of type 40: its driver was unloaded"},
 		{0, EBUSY, UNC_ERR_BUSY,
-		 "another event of the kernel has these counters for itself"},
+		 "another event of the kernel has exclusive use of these counters"},
 		{1, ENOMEM, UNC_ERR_MEMORY, "out of memory"},
 		{1, ENFILE, UNC_ERR_UNAVAILABLE,
 		 "perf_event_open on cpu 8: Too many open files in system"},
@@ -574,7 +574,7 @@ static void test_order(void)
 	hardware->fenced = false; /* any register will do */
 	allow((struct unc_reg){0x700, 0, UNC_SPACE_MSR, 64, 0}, 0);
 	REFUSED(read_of((struct unc_reg){0x700, 0, UNC_SPACE_MSR, 64, 0}), UNC_ERR_UNAVAILABLE,
-		"no access method that was chosen reaches msr registers; others do: msr, msr-safe");
+		"no chosen access method reaches msr registers; others do: msr, msr-safe");
 	REFUSED(read_of((struct unc_reg){0x700, 0, UNC_SPACE_MSR, 64, 1}), UNC_ERR_DENIED,
 		"access method 1 does not reach msr registers");
 	end_fake();

@@ -189,11 +189,11 @@ static void perf_gate(void)
 	begin("/");
 	allow_events(3);
 	REFUSED(read_of(config(4, 3)), UNC_ERR_DENIED,
-		"perf 0x4 on cpu 3 is no register of this machine's monitors");
+		"perf 0x4 on cpu 3 is not a register of this machine's monitors");
 	REFUSED(write_of(config(0, 4), 1), UNC_ERR_DENIED,
-		"perf 0x0 on cpu 4 is no register of this machine's monitors");
+		"perf 0x0 on cpu 4 is not a register of this machine's monitors");
 	REFUSED(read_of(event(PERF_TYPE_RAW, 0, 3)), UNC_ERR_DENIED,
-		"perf 0x0 on cpu 3 is no register of this machine's monitors");
+		"perf 0x0 on cpu 3 is not a register of this machine's monitors");
 	REFUSED(write_of(count(1, 3), 0), UNC_ERR_DENIED, "perf 0x11 on cpu 3 is read-only");
 	end();
 

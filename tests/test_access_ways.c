@@ -123,7 +123,7 @@ static void test_order(void)
 	CHECK_UNIT(p, "cbo", 0, "msr-safe", "");
 	CHECK_UNIT(p, "cbo", 5, "", "msr 0xdb4 is not on the allowlist of msr-safe");
 	CHECK_UNIT(p, "imc", 0, "",
-		   "no access method that was chosen reaches pci registers; others do: pci");
+		   "no chosen access method reaches pci registers; others do: pci");
 	unc_platform_close(p);
 	fake_free(&root);
 }
@@ -385,15 +385,15 @@ static void test_gate_first(void)
 	hardware->fenced = true;
 	CHECK_NUMBER(unc_access_allow(gate, &out, 1, NULL), 0);
 	REFUSED(read_of(out.reg), UNC_ERR_DENIED,
-		"msr 0x1a0 on cpu 0 is not touched: no table of this CPU is compiled in");
+		"msr 0x1a0 on cpu 0 is not accessed: no table of this CPU is compiled in");
 	CHECK_NUMBER(unc_fence_begin(unc_access_fence(gate), *tables, NULL), 0);
 	CHECK_NUMBER(unc_access_serves(gate, 1, &out, 1, &err), UNC_ERR_DENIED);
-	CHECK_TEXT(err.text, "msr 0x1a0 on cpu 0 can be no register of a monitor, whatever the "
-			     "tables say");
+	CHECK_TEXT(err.text, "msr 0x1a0 on cpu 0 cannot be a register of a monitor, even if a "
+			     "table says so");
 	REFUSED(read_of(out.reg), UNC_ERR_DENIED,
-		"msr 0x1a0 on cpu 0 can be no register of a monitor, whatever the tables say");
+		"msr 0x1a0 on cpu 0 cannot be a register of a monitor, even if a table says so");
 	REFUSED(read_of(msr(0x1a1, 0)), UNC_ERR_DENIED,
-		"msr 0x1a1 on cpu 0 is no register of this machine's monitors");
+		"msr 0x1a1 on cpu 0 is not a register of this machine's monitors");
 	op.reg.way = 3; /* pci */
 	CHECK_TEXT(unc_access_name(gate, 3), "pci");
 	REFUSED(op, UNC_ERR_DENIED, "access method 3 does not reach msr registers");

@@ -271,9 +271,8 @@ static void test_uncounted(void)
 		hide(0xff, 0x10, 1);
 		discover();
 		CHECK_NUMBER(count("imc", false), 1);
-		CHECK_TEXT(
-			unit("imc", 0, 0)->reason,
-			"how many there are cannot be told: PCI device 8086:325b is not visible");
+		CHECK_TEXT(unit("imc", 0, 0)->reason,
+			   "their number is not known: PCI device 8086:325b is not visible");
 		forget();
 		end();
 	}

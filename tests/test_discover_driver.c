@@ -294,7 +294,7 @@ static const struct {
 	{"a stack, no classes", "PCI functions 8086:09a2: it has 2, socket 0 3; ",
 	 another_stack_classless},
 	{"no tables of its own", "PCI functions 8086:09a7: it has 0, socket 0 1; ", no_tables},
-	{"a bus of no socket", "PCI function 0000:b0:00.0 does not tell its socket or what it is; ",
+	{"a bus of no socket", "PCI function 0000:b0:00.0 has no known socket or device; ",
 	 no_place},
 	{"a smaller L3", "its L3 has 158720 KiB, that of socket 0 163840; ", smaller},
 	{"an unknown L3", "the size of the L3 of socket 1 is not known; ", unknown_here},

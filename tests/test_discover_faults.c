@@ -187,7 +187,7 @@ static void test_odd_files(void)
 		   "PCI function 0000:7e:10.1 does not tell what it is: not a regular file");
 	CHECK_NUMBER(count("cha", false), 4 + 4); /* as many as the other socket */
 	CHECK_TEXT(unit("cha", 0, 0)->reason,
-		   "how many there are cannot be told: pci 0000:7f:1e.3 offset 0x9c: "
+		   "their number is not known: pci 0000:7f:1e.3 offset 0x9c: "
 		   "configuration space ends at 64 bytes: CAP_SYS_ADMIN is needed for more");
 	leave();
 }
@@ -356,7 +356,7 @@ static void test_two_in_one_place(void)
 		   "two PCI functions in one place of socket 0: 0000:7e:10.1 and 0000:fe:10.1 are "
 		   "both 8086:3cb1");
 	CHECK_TEXT(unit("cha", 0, 0)->reason,
-		   "how many there are cannot be told: two PCI functions in one place of socket 0: "
+		   "their number is not known: two PCI functions in one place of socket 0: "
 		   "0000:7f:1e.3 and 0000:ff:1e.3 are both 8086:325b");
 	CHECK_TEXT(unit("mc", 0, 2)->reason,
 		   "two PCI functions in one place of socket 0: 0000:7e:00.1 and 0000:fe:00.1 are "

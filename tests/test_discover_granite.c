@@ -425,7 +425,7 @@ static void test_no_tables(void)
 	CHECK_NUMBER(count("imc", 0, false), 4);
 	CHECK_NUMBER(count("imc", 0, true), 0);
 	CHECK_TEXT(unit("imc", 0, 0)->reason,
-		   "whether there is one only the discovery tables tell, which cannot be used");
+		   "only the discovery tables, which cannot be used, show whether there is one");
 	machine_close();
 }
 

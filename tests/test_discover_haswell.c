@@ -196,7 +196,7 @@ static void test_no_capid(void)
 	CHECK_NUMBER(count("cbo", 0, true), 12);
 	CHECK_NUMBER(count("sbo", 0, true), 0);
 	CHECK_TEXT(unit("sbo", 0, 0)->reason,
-		   "how many there are cannot be told: PCI device 8086:2fc0 is not visible");
+		   "their number is not known: PCI device 8086:2fc0 is not visible");
 	machine_close();
 }
 

@@ -66,7 +66,7 @@ static void test_counts(void)
 /* An MSR that holds 0, or cannot be read, decides nothing; where nothing decides, none is guessed. */
 static void test_undecided(void)
 {
-	static const char unknown[] = "how many there are cannot be told: ";
+	static const char unknown[] = "their number is not known: ";
 
 	one_socket();
 	msr(0, 0x702, 0);
@@ -75,8 +75,7 @@ static void test_undecided(void)
 	CHECK_NUMBER(count("cha", true), 18);
 	CHECK_NUMBER(count("box", false), 1);
 	CHECK_NUMBER(count("box", true), 0);
-	CHECK_TEXT(unit("box", 0, 0)->reason,
-		   "how many there are cannot be told: msr 0x2ffe says none");
+	CHECK_TEXT(unit("box", 0, 0)->reason, "their number is not known: msr 0x2ffe says none");
 	look_away();
 
 	/* The MSR tells where the function does not. */
@@ -87,14 +86,14 @@ static void test_undecided(void)
 	CHECK_NUMBER(count("cha", true), 20);
 	CHECK_NUMBER(count("sbo", true), 0);
 	CHECK_TEXT(unit("sbo", 0, 0)->reason,
-		   "how many there are cannot be told: PCI device 8086:2fc0 is not visible");
+		   "their number is not known: PCI device 8086:2fc0 is not visible");
 	look_away();
 
 	remove(fake_path(&root, "/dev/cpu/0/msr"));
 	look();
 	CHECK_NUMBER(count("cha", true), 0);
 	CHECK_TEXT(unit("cha", 0, 0)->reason,
-		   "how many there are cannot be told: PCI device 8086:2083 is not visible");
+		   "their number is not known: PCI device 8086:2083 is not visible");
 	CHECK_NUMBER(count("box", true), 0);
 	CU_ASSERT(!strncmp(unit("box", 0, 0)->reason, unknown, strlen(unknown)));
 	look_away();
@@ -102,8 +101,7 @@ static void test_undecided(void)
 	/* Nobody to ask. */
 	discover();
 	CHECK_NUMBER(count("box", true), 0);
-	CHECK_TEXT(unit("box", 0, 0)->reason,
-		   "how many there are cannot be told: msr 0x2ffe is not read");
+	CHECK_TEXT(unit("box", 0, 0)->reason, "their number is not known: msr 0x2ffe is not read");
 	forget();
 	end();
 }
@@ -133,7 +131,7 @@ static void test_functions(void)
 	discover();
 	CHECK_NUMBER(count("hbm", false), 1);
 	CHECK_TEXT(unit("hbm", 0, 0)->reason,
-		   "how many there are cannot be told: PCI device 8086:325b is not visible");
+		   "their number is not known: PCI device 8086:325b is not visible");
 	forget();
 	end();
 }
@@ -200,12 +198,13 @@ static void test_split(void)
  * quirk for UPI on SPR"); worse, one whose records name functions that are. */
 static void test_distrusted(void)
 {
-	static const char said[] = "socket 0: discovery of 3 upi is not used, which is known to be "
-				   "wrong on some Listed; "
-				   "taken from their places\n"
-				   "socket 1: discovery of 2 upi is not used, which is known to be "
-				   "wrong on some Listed; "
-				   "taken from their places\n";
+	static const char said[] =
+		"socket 0: discovery of 3 upi is not used, because it is known to be "
+		"wrong on some Listed; "
+		"taken from their places\n"
+		"socket 1: discovery of 2 upi is not used, because it is known to be "
+		"wrong on some Listed; "
+		"taken from their places\n";
 
 	listed_machine();
 	use_table("distrusted");

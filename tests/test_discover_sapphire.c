@@ -159,7 +159,7 @@ static void test_hbm_by_place(void)
 	CHECK_NUMBER(count("mchbm", false), 32);
 	CHECK_NUMBER(count("mdf", true), 0); /* not those of Emerald Rapids' guide */
 	CHECK_TEXT(unit("mdf", 0, 0)->reason,
-		   "whether there is one only the discovery tables tell, which cannot be used");
+		   "only the discovery tables, which cannot be used, show whether there is one");
 	look_away();
 	end();
 }
@@ -185,7 +185,7 @@ static void test_no_hbm(void)
 static void test_links(void)
 {
 	static const char said[] =
-		"socket 0: discovery of 3 upi is not used, which is known to be wrong on some "
+		"socket 0: discovery of 3 upi is not used, because it is known to be wrong on some "
 		"Sapphire Rapids; taken from their places\n";
 
 	for (int broken = 0; broken < 3; broken++) {
@@ -228,7 +228,7 @@ static void test_slices(void)
 		CHECK_NUMBER(count("cha", true), rows[i].n + CHAS);
 		CHECK_NUMBER(count("cha", false), rows[i].n + CHAS);
 		CHECK_NUMBER(strstr(notes, " cha: ") != NULL, rows[i].n < CHAS);
-		CHECK_NUMBER(strstr(notes, "what counts cha does not agree") != NULL,
+		CHECK_NUMBER(strstr(notes, "sources disagree on the number of cha") != NULL,
 			     rows[i].differ);
 		look_away();
 		end();

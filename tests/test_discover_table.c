@@ -81,7 +81,7 @@ static void test_nominal(void)
 	CHECK_NUMBER(reg_of(&inst, "CTL1").address, 0x2a844);
 	unc_instance_nominal(table, type_number("cxlcm"), 0, &inst);
 	CU_ASSERT(!inst.available);
-	CHECK_TEXT(inst.reason, "only the machine's discovery table tells the place");
+	CHECK_TEXT(inst.reason, "only the machine's discovery table has its place");
 	end();
 }
 
@@ -217,8 +217,9 @@ static void test_broken_tables(void)
 		CU_ASSERT(unit("m2m", 0, 0)->available);
 		CU_ASSERT(!unit("upi", 0, 3)->available);
 		CHECK_NUMBER(unit("upi", 0, 2)->status_position, -1);
-		CHECK_TEXT(unit("cxlcm", 0, 0)->reason, "whether there is one only the discovery "
-							"tables tell, which cannot be used");
+		CHECK_TEXT(unit("cxlcm", 0, 0)->reason,
+			   "only the discovery tables, which cannot be "
+			   "used, show whether there is one");
 		if (rows[i].change.run != break_memory) {
 			CHECK_TEXT(unit("cha", 1, 5)->location, "msr 0x2050 on cpu 32");
 			CHECK_TEXT(unit("cha", 1, 6)->location, "none");
@@ -428,7 +429,7 @@ static void test_endless_capabilities(void)
 	listed_machine();
 	fake_put(&root, 0, 0, 1, 0x180, 0x10010023); /* back to 100 */
 	discover();
-	CHECK_TEXT(notes, "pci 0000:00:00.1: the list of capabilities is endless\n"
+	CHECK_TEXT(notes, "pci 0000:00:00.1: the list of capabilities has a loop\n"
 			  "socket 0: no discovery table; the places of the guide are used\n");
 	CHECK_NUMBER(unit("cha", 1, 1)->status_position, 3);
 	forget();
@@ -437,7 +438,7 @@ static void test_endless_capabilities(void)
 	fake_put(&root, 0, 0, 1, 0x180, 0x1c010023);
 	fake_put(&root, 0, 0, 1, 0x1c0, 0x10010023);
 	discover();
-	CHECK_TEXT(notes, "pci 0000:00:00.1: the list of capabilities is endless\n");
+	CHECK_TEXT(notes, "pci 0000:00:00.1: the list of capabilities has a loop\n");
 	CHECK_NUMBER(unit("cha", 0, 1)->status_position, 3);
 	forget();
 	end();
@@ -472,7 +473,7 @@ static void test_one_table(void)
 	fake_put(&root, 0x80, 0, 1, 0x18, (uint32_t)table_at[0]);
 	discover();
 	CHECK_TEXT(notes,
-		   "discovery table of pci 0000:80:00.1: it is that of socket 0\nsocket 1: no "
+		   "discovery table of pci 0000:80:00.1: it is the table of socket 0\nsocket 1: no "
 		   "usable discovery table; the places of the guide are used\n");
 	forget();
 	end();
@@ -513,7 +514,7 @@ static void test_uncounted(void)
 	CHECK_NUMBER(count("cha", true), 3);
 	CU_ASSERT(!unit("cha", 0, 0)->available);
 	CHECK_TEXT(unit("cha", 0, 0)->reason,
-		   "how many there are cannot be told: PCI device 8086:325b is not visible");
+		   "their number is not known: PCI device 8086:325b is not visible");
 	CU_ASSERT(unit("cha", 1, 2)->available);
 	CU_ASSERT(unit("imc", 0, 0)->available);
 	CHECK_TEXT(unit("imc", 1, 0)->reason,
@@ -529,8 +530,8 @@ static void test_unknown_socket(void)
 	for (int s = 0; s < SOCKETS; s++)
 		remove(fake_config(&root, ubox_bus[s], 0, 0));
 	discover();
-	CU_ASSERT_PTR_NOT_NULL(strstr(notes, "discovery table of pci 0000:00:00.1: its socket "
-					     "cannot be told\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(notes, "discovery table of pci 0000:00:00.1: its socket is "
+					     "not known\n"));
 	CHECK_NUMBER(count("imc", true), 0);
 	forget();
 

@@ -228,10 +228,8 @@ static void test_like(void)
 		" 0x700 0x1\n 0x701 EIO\n 0x702 EIO\n"
 		"device sys/bus/pci/devices/0000:7f:10.0/config 64\n 0x0 0x1\n"
 		"device sys/bus/pci/devices/0000:ff:10.0/config 64\n 0x0 0x3\nend\n");
-	CHECK_TEXT(differing("like nobody\n"),
-		   "it:2: there is no such machine that it could be like");
-	CHECK_TEXT(differing("dir proc\nlike base\n"),
-		   "it:3: there is no such machine that it could be like");
+	CHECK_TEXT(differing("like nobody\n"), "it:2: no machine has that name");
+	CHECK_TEXT(differing("dir proc\nlike base\n"), "it:3: no machine has that name");
 	CHECK_TEXT(differing("like base\nhide sys/nothing\n"), "it:3: there is nothing to hide");
 	fake_free(&root);
 }
@@ -339,32 +337,32 @@ static void test_lines(void)
 	static const struct {
 		const char *text, *sentence;
 	} cases[] = {
-		{"nonsense\n", "2: it is no line of a machine"},
-		{"file\n", "2: it is no line of a machine"},
-		{"file a b\n", "2: it is no line of a machine"},
-		{"link a\n", "2: it is no line of a machine"},
-		{"device proc/x 0\n", "2: it is no line of a machine"},
-		{"device dev/mem x\n", "2: it is no line of a machine"},
-		{" a line of no file\n", "2: it is no line of a machine"},
-		{"dir a\n a line of no file\n", "3: it is no line of a machine"},
-		{"file a\ndir b\nfile a\n", "4: the path is there twice"},
-		{"device dev/mem 0\nfile dev/mem\n", "3: the path is there twice"},
-		{"link a b\nlink a c\n", "3: the path is there twice"},
-		{MEM " 0x0 0x0\n 0x0 0x1\n", "4: the place is there twice"},
-		{MEM " y 0x0\n", "3: it is no place of a device"},
-		{MEM " 0x0\n", "3: it is no place of a device"},
-		{MEM " 0x0-0x4 EIO\n", "3: it is no place of a device"},
+		{"nonsense\n", "2: it is not a line of a machine file"},
+		{"file\n", "2: it is not a line of a machine file"},
+		{"file a b\n", "2: it is not a line of a machine file"},
+		{"link a\n", "2: it is not a line of a machine file"},
+		{"device proc/x 0\n", "2: it is not a line of a machine file"},
+		{"device dev/mem x\n", "2: it is not a line of a machine file"},
+		{" a line of no file\n", "2: it is not a line of a machine file"},
+		{"dir a\n a line of no file\n", "3: it is not a line of a machine file"},
+		{"file a\ndir b\nfile a\n", "4: the path is given twice"},
+		{"device dev/mem 0\nfile dev/mem\n", "3: the path is given twice"},
+		{"link a b\nlink a c\n", "3: the path is given twice"},
+		{MEM " 0x0 0x0\n 0x0 0x1\n", "4: the offset is given twice"},
+		{MEM " y 0x0\n", "3: it is not an offset of a device"},
+		{MEM " 0x0\n", "3: it is not an offset of a device"},
+		{MEM " 0x0-0x4 EIO\n", "3: it is not an offset of a device"},
 		{MEM " 0x0 y\n", "3: it is neither a value nor the name of an error"},
 		{MEM " 0x0 EII\n", "3: it is neither a value nor the name of an error"},
 		{MEM " 0x0 0x0 y\n", "3: it is neither a value nor the name of an error"},
 		{MEM " 0x0 0x0 0x0 0x0\n", "3: it is neither a value nor the name of an error"},
 		{MEM " 0x0 write 0x0\n", "3: it is neither a value nor the name of an error"},
-		{"hide dev/mem\n", "2: it is no line of a machine"},
-		{"like other\n", "2: there is no such machine that it could be like"},
+		{"hide dev/mem\n", "2: it is not a line of a machine file"},
+		{"like other\n", "2: no machine has that name"},
 		{"unreadable dev/mem EII\n", "2: it is not the name of an error"},
 		{"unreadable dev/mem OK\n", "2: it is not the name of an error"},
-		{"end\nend\n", "3: something is behind its end"},
-		{"end\n\n", "3: something is behind its end"},
+		{"end\nend\n", "3: a line follows 'end'"},
+		{"end\n\n", "3: a line follows 'end'"},
 	};
 
 	begin();

@@ -27,7 +27,7 @@ static void open_cpu(const char *cpu)
 		CHECK_NUMBER(unc_fence_begin(unc_access_fence(gate), table_named(cpu), NULL), 0);
 }
 
-#define NO_MONITOR " can be no register of a monitor, whatever the tables say"
+#define NO_MONITOR " cannot be a register of a monitor, even if a table says so"
 
 /* What the allowlist would let pass, for a table from a folder said so. */
 static void msr_refused(uint32_t number)
@@ -109,9 +109,10 @@ static void test_no_table(void)
 	allow(msr(0xd10, 0), UINT64_MAX);
 	allow(pci(0xd8, 32), UINT32_MAX);
 	REFUSED(read_of(msr(0xd10, 0)), UNC_ERR_DENIED,
-		"msr 0xd10 on cpu 0 is not touched: no table of this CPU is compiled in");
+		"msr 0xd10 on cpu 0 is not accessed: no table of this CPU is compiled in");
 	REFUSED(write_of(pci(0xd8, 32), 1), UNC_ERR_DENIED,
-		"pci 0000:7f:10.0 offset 0xd8 is not touched: no table of this CPU is compiled in");
+		"pci 0000:7f:10.0 offset 0xd8 is not accessed: no table of this CPU is compiled "
+		"in");
 	close_root();
 }
 
@@ -272,25 +273,26 @@ static void test_owners(void)
 #define AT_0 "where discovery places it, mmio 0xf0000000, "
 		{"cxlcm", 0xf0000000, true, MAP, CARD, ""},
 		{"cxlcm", 0xf0000000, true, NULL, CARD,
-		 AT_0 "may be anybody's: /proc/iomem cannot be read"},
+		 AT_0 "may have another owner: /proc/iomem cannot be read"},
 		{"cxlcm", 0xf0000000, true, ZERO, CARD,
-		 AT_0 "may be anybody's: /proc/iomem shows no addresses (CAP_SYS_ADMIN is needed)"},
+		 AT_0 "may have another owner: /proc/iomem shows no addresses (CAP_SYS_ADMIN is "
+		      "needed)"},
 		{"cxlcm", 0xf0000000, true, MAP, NULL,
-		 AT_0 "may be anybody's: the BARs of 0000:00:1f.0 cannot be read"},
+		 AT_0 "may have another owner: the BARs of 0000:00:1f.0 cannot be read"},
 		{"cxlcm", 0x9ffc0, true, MAP, CARD,
-		 "where discovery places it, mmio 0x9ffc0, is of System RAM"},
+		 "where discovery places it, mmio 0x9ffc0, belongs to System RAM"},
 		{"cxlcm", 0xfafffff8, true, MAP "fafff000-fb000fff : Reserved\n", CARD,
-		 "where discovery places it, mmio 0xfafffff8, is of 0000:00:1f.0"},
+		 "where discovery places it, mmio 0xfafffff8, belongs to 0000:00:1f.0"},
 		{"cxlcm", 0xf0000000, true, MAP,
 		 "0x00000000f0000080 0x00000000f0000fff 0x0000000000140204\n",
-		 "where discovery places it, mmio 0xf0000000, is of a BAR of 0000:00:1f.0"},
+		 "where discovery places it, mmio 0xf0000000, belongs to a BAR of 0000:00:1f.0"},
 		/* What begins far below may reach it; of two the first is told. */
 		{"cxlcm", 0xf0000000, true,
 		 "b0000000-f0ffffff : Outer\n  e8000000-e8000fff : Inner\n", CARD,
-		 AT_0 "is of Outer"},
+		 AT_0 "belongs to Outer"},
 		{"cxlcm", 0xf0000000, true,
 		 "b0000000-f0ffffff : Outer\n  f0000000-f0000fff : Inner\n", CARD,
-		 AT_0 "is of Outer"},
+		 AT_0 "belongs to Outer"},
 		{"cxlcm", 0xf0000000, true,
 		 "b0000000-efffffff : Outer\n  e8000000-e8000fff : Inner\n", CARD, ""},
 		/* I/O ports, and a window that is not assigned */
@@ -354,11 +356,11 @@ static void test_listed_owners(void)
 {
 #define LINE(start, size)                                                                          \
 	"00f8\t80861521\t1a\t" start "\t0\t0\t0\t0\t0\t0\t" size "\t0\t0\t0\t0\t0\t0\tigb\n"
-#define UNREAD AT_0 "may be anybody's: the BARs of 0000:00:1f.0 cannot be read"
+#define UNREAD AT_0 "may have another owner: the BARs of 0000:00:1f.0 cannot be read"
 	static const struct {
 		const char *list, *reason;
 	} cases[] = {
-		{LINE("        f0000084", "80"), AT_0 "is of a BAR of 0000:00:1f.0"},
+		{LINE("        f0000084", "80"), AT_0 "belongs to a BAR of 0000:00:1f.0"},
 		{LINE("        fb000004", "100000"), ""},
 		{LINE("        f0000001", "1000"), ""}, /* I/O ports */
 		{LINE("        f0000004", "0"), ""},
@@ -375,8 +377,9 @@ static void test_listed_owners(void)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		listed_owner(0xf0000000, cases[i].list, cases[i].reason);
 	listed_owner(0x382ff0001000, far, "");
-	listed_owner(0x382ff0000000, far,
-		     "where discovery places it, mmio 0x382ff0000000, is of a BAR of 0000:00:1f.0");
+	listed_owner(
+		0x382ff0000000, far,
+		"where discovery places it, mmio 0x382ff0000000, belongs to a BAR of 0000:00:1f.0");
 }
 
 /* MDF of Sapphire Rapids: only discovery tells where they are, which is no other unit's place. */
@@ -387,13 +390,15 @@ static void test_listed_msr(void)
 		const char *reason;
 	} cases[] = {
 		{0x2800, ""},
-		{0x2008, "where discovery places it, msr 0x2008, is among no monitors"},
-		{0x1ff0, "where discovery places it, msr 0x1ff0, is among no monitors"},
-		{0x3ff0, "where discovery places it, msr 0x3ff0, is among no monitors"},
-		{0x2010, "where discovery places it, msr 0x2010, is another unit's"}, /* CHA 1 */
-		{0x3400, "where discovery places it, msr 0x3400, is another unit's"}, /* IRP 0 */
+		{0x2008, "where discovery places it, msr 0x2008, is not among the monitors"},
+		{0x1ff0, "where discovery places it, msr 0x1ff0, is not among the monitors"},
+		{0x3ff0, "where discovery places it, msr 0x3ff0, is not among the monitors"},
+		{0x2010,
+		 "where discovery places it, msr 0x2010, belongs to another unit"}, /* CHA 1 */
+		{0x3400,
+		 "where discovery places it, msr 0x3400, belongs to another unit"}, /* IRP 0 */
 		/* global control: Intel 817509-001, of no unit's block */
-		{0x2ff0, "where discovery places it, msr 0x2ff0, is another unit's"},
+		{0x2ff0, "where discovery places it, msr 0x2ff0, belongs to another unit"},
 	};
 	const struct unc_table *t = table_named("sapphire-rapids");
 
@@ -420,7 +425,7 @@ static void test_listed_msr(void)
  */
 static void test_listed_function(void)
 {
-	static const char nowhere[] = ", is no place of such units";
+	static const char nowhere[] = ", is not a place of such units";
 	static const struct {
 		unsigned device, offset, vendor;
 		bool listed, open;

@@ -60,7 +60,7 @@ static void test_roots(void)
 	CHECK_TEXT(err.text, "root '/nowhere': No such file or directory");
 	CHECK_NUMBER(unc_fs_open("/proc/cpuinfo", &other, &err), UNC_ERR_NOT_FOUND);
 	CHECK_TEXT(err.text,
-		   "root '/proc/cpuinfo' is neither a directory nor a machine of 'uncore gather'");
+		   "root '/proc/cpuinfo' is neither a directory nor a file of 'uncore gather'");
 }
 
 static void test_files(void)

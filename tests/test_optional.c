@@ -153,7 +153,7 @@ static void untold_units(void)
 	for (size_t i = 0; i < 2; i++) {
 		struct unc_platform *p = machine(sims[i]);
 
-		check_refused(p, "whether there is one only the discovery tables tell");
+		check_refused(p, "only the discovery tables, which cannot be used, show");
 		unc_platform_close(p);
 	}
 }

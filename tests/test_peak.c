@@ -311,7 +311,8 @@ static const char *const broken_sites[][2] = {
 	{OURS "item llc_misses\n", ":3: 'item llc_misses' is not key = value"},
 	{OURS "item =\n", ":3: item = has no value"},
 	{OURS "= llc_misses\n", ":3: '= llc_misses' is not key = value"},
-	{OURS "socket = 1\n", ":3: 'socket' is no key of [group]; it has cpu, title, item"},
+	{OURS "socket = 1\n",
+	 ":3: 'socket' is not a key of [group]; its keys are cpu, title, item"},
 	{OURS "item = llc_misses\n" OURS "item = llc_misses\n", ":4: [group OURS] is given twice"},
 	{"[memory]\n", ":1: [memory] has no line peak = ..."},
 	{"[memory]\nsocket = all\npeak = 1e9\n",
@@ -442,7 +443,8 @@ static void test_half_sites(void)
 	p = open_root(&root, "");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(p);
 	snprintf(sentence, sizeof(sentence),
-		 "%s/etc/libuncore/site.conf:7: 'itm' is no key of [group]; it has cpu, title, "
+		 "%s/etc/libuncore/site.conf:7: 'itm' is not a key of [group]; its keys are cpu, "
+		 "title, "
 		 "item: "
 		 "left out, as 2 more are",
 		 root.path);
@@ -489,7 +491,8 @@ static void test_old_name(void)
 	write_site(&root, "[group GOOD]\ntitle = right\nitem = memory_read_bytes\n"
 			  "[group GOOD]\ncpu = haswell-ep\ntitle = wrong\nitme = llc_misses\n");
 	snprintf(sentence, sizeof(sentence),
-		 "%s/etc/libuncore/site.conf:7: 'itme' is no key of [group]; it has cpu, title, "
+		 "%s/etc/libuncore/site.conf:7: 'itme' is not a key of [group]; its keys are cpu, "
+		 "title, "
 		 "item",
 		 root.path);
 	check_left_out(&o, sentence, true);
@@ -610,8 +613,8 @@ static void test_hbm(void)
 	CHECK_NUMBER(unc_memory_peak(p, 0, &peak), UNC_ERR_UNAVAILABLE);
 	CHECK_TEXT(unc_platform_error(p),
 		   "what the memory of socket 0 can move is not known: it may have memory on the "
-		   "package (HBM): whether there is one only the discovery tables tell, which "
-		   "cannot be used");
+		   "package (HBM): only the discovery tables, which cannot be used, "
+		   "show whether there is one");
 	unc_platform_close(p);
 }
 

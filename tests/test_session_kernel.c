@@ -215,7 +215,7 @@ static void test_not_carried(void)
 		unc_session_error(s),
 		"pcu.DEMOTIONS_CORE0: no such unit can be read: kernel: pcu.DEMOTIONS_CORE0: the "
 		"kernel's driver does not set band0 of BOX_FILTER for it, and what an earlier "
-		"event left there would count; registers: no access method that was chosen "
+		"event left there would count; registers: no chosen access method "
 		"reaches msr registers; others do: simulated");
 	CU_ASSERT(unc_session_add(s, "pcu.CLOCKTICKS", &id) == 0);
 	unc_session_free(s);

@@ -96,7 +96,7 @@ static void test_told(void)
 	/* What neither the driver nor the bus tells is not passed over in silence. */
 	CU_ASSERT(!unit_of(p, "cxlcm", 0, 0)->available);
 	CHECK_TEXT(unit_of(p, "cxlcm", 0, 0)->reason,
-		   "whether there is one only the discovery tables tell, which cannot be used");
+		   "only the discovery tables, which cannot be used, show whether there is one");
 	unc_platform_close(p);
 }
 
@@ -218,8 +218,7 @@ static void test_no_unit(void)
 	CU_ASSERT(same_unit(p, &iio4, &at) == NULL);
 	CU_ASSERT(!mc->available && mc->unknown);
 	CHECK_TEXT(mc->reason, "whether it exists is not known: the kernel's driver has a PMU of "
-			       "counters that run freely, which it has for units that do not exist "
-			       "as well");
+			       "free-running counters, as it has for units that do not exist");
 	check_sum(p, "mc.DCLK", true);
 	check_sum(p, "imc.CAS_COUNT:RD", false);
 	check_sum(p, "iio.CLOCKTICKS", false);

@@ -117,7 +117,7 @@ static void test_buses(void)
 	CHECK_TEXT(bus_of(0, 3), "the kernel's uncore_iio_3/die0 is 'none', which is no bus");
 	CHECK_TEXT(bus_of(0, 4),
 		   "the kernel does not tell which root bus the stack has; msr 0x300 of socket 0, "
-		   "which tells it, says that it is not valid");
+		   "which gives it, says that it is not valid");
 	CHECK_NUMBER(unc_unit_stack(platform, unit("pcu", 0, 0), &stack), UNC_ERR_NOT_FOUND);
 	CHECK_NUMBER(unc_unit_devices(platform, unit("iio", 0, 4), tell, NULL),
 		     UNC_ERR_UNAVAILABLE);
@@ -221,7 +221,7 @@ static void test_msr(void)
 	CHECK_TEXT(bus_of(0, 3), "0000:b2");
 	CHECK_TEXT(from_of(0, 3), "by registers");
 	check_untold(0, 4, "the stack has no root bus");
-	check_untold(1, 1, "msr 0x300 of socket 1, which tells it, reads as all ones");
+	check_untold(1, 1, "msr 0x300 of socket 1, which gives it, reads as all ones");
 	/* A re-boot with other numbers. */
 	fake_msr(0, 0x300, 0x80000000ae5d1a00);
 	CHECK_TEXT(bus_of(0, 1), "0000:1a");
@@ -274,11 +274,11 @@ static void test_list(void)
 	put(0, 3, 0, 0x190, 0x37261515);
 	check_untold(0, 1, "pci 0000:00:03.0 gives the bus 15 to two stacks");
 	put(0, 3, 0, 0x190, UINT32_MAX);
-	check_untold(0, 1, "pci 0000:00:03.0 offset 0x190, which tells it, reads as all ones");
+	check_untold(0, 1, "pci 0000:00:03.0 offset 0x190, which gives it, reads as all ones");
 	put(0, 3, 0, 0x1A0, 0);
-	check_untold(0, 1, "socket 0 has no PCI function 8086:09a6, which tells it");
+	check_untold(0, 1, "socket 0 has no PCI function 8086:09a6, which gives it");
 	put(0, 3, 0, 0x1A0, UINT32_MAX);
-	check_untold(0, 1, "pci 0000:00:03.0 offset 0x1a0, which tells it, reads as all ones");
+	check_untold(0, 1, "pci 0000:00:03.0 offset 0x1a0, which gives it, reads as all ones");
 	/* Without CAP_SYS_ADMIN it ends at 64 bytes. */
 	if (truncate(fake_config(&root, 0, 3, 0), 64) < 0)
 		fake_die("truncate");
@@ -317,7 +317,7 @@ static void test_flexible(void)
 	machine_open();
 	CHECK_TEXT(bus_of(0, 3), "0000:26");
 	check_untold(0, 12,
-		     "its root bus may as well be that of unit 10: no source tells which of "
+		     "its root bus may also be that of unit 10: no source tells which of "
 		     "the two it is");
 	machine_close();
 	begin_sockets(GRANITE_RAPIDS_D, 1);
@@ -506,7 +506,7 @@ static void test_simulated(void)
 		     "CAP_SYS_ADMIN is needed for more");
 	unc_platform_close(platform);
 	open_simulated("granite-rapids");
-	check_untold(0, 1, "socket 0 has no PCI function 8086:09a6, which tells it");
+	check_untold(0, 1, "socket 0 has no PCI function 8086:09a6, which gives it");
 	unc_platform_close(platform);
 }
 

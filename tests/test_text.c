@@ -46,7 +46,7 @@ static void sections(void)
 		{"[one x  y]\nb = 1\na = 2\nb = 1\n[two]\nc = 3\n",
 		 "one x  y:b=1,a=2,b=1;two :c=3;"},
 		{"[two]\nc = 1\nd = 2\nc\n[two]\nc = 3\n",
-		 "f:3: 'd' is no key of [two]; it has c;two :c=3;"},
+		 "f:3: 'd' is not a key of [two]; its keys are c;two :c=3;"},
 		{"c = 1\n[two]\nc = 3\n", "f:1: 'c = 1' begins no section; HAS;two :c=3;"},
 		{"[one x]\nb = 1\n\n[two]\n",
 		 "f:1: [one] has no line a = ...;f:4: [two] has no line;"},

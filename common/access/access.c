@@ -218,7 +218,7 @@ static int check_fence(struct unc_access *access, struct known *known, const cha
 		return 0;
 	if (!access->fence.table)
 		return unc_fail(err, UNC_ERR_DENIED,
-				"%s is not touched: no table of this CPU is compiled in", name);
+				"%s is not accessed: no table of this CPU is compiled in", name);
 	device = identify_device(access, known, &identity);
 	if (known->unidentified)
 		return 0;
@@ -229,7 +229,8 @@ static int check_fence(struct unc_access *access, struct known *known, const cha
 	if (identity)
 		snprintf(of, sizeof(of), " of device %04x:%04x", identity & 0xffff, identity >> 16);
 	return unc_fail(err, UNC_ERR_DENIED,
-			"%s%s can be no register of a monitor, whatever the tables say", name, of);
+			"%s%s cannot be a register of a monitor, even if a table says so", name,
+			of);
 }
 
 /* ---- the gate */
@@ -267,8 +268,8 @@ static int check_op(struct unc_access *access, struct unc_reg_op *op, struct unc
 		return unc_ways_lead(&access->ways, &op->reg, err);
 	describe_register(&op->reg, reg, sizeof(reg));
 	if (!place || op->reg.space >= UNC_N_SPACES)
-		return unc_fail(err, UNC_ERR_DENIED, "%s is no register of this machine's monitors",
-				reg);
+		return unc_fail(err, UNC_ERR_DENIED,
+				"%s is not a register of this machine's monitors", reg);
 	if (!known)
 		return unc_fail(err, UNC_ERR_DENIED, "%s has %u bits, the access %u", reg,
 				place->reg.width, op->reg.width);

@@ -178,7 +178,7 @@ int unc_ways_none(const struct unc_ways *ways, int space, struct unc_error *err)
 
 	list_names(&names, ways->all, 1u << space, false);
 	return unc_fail(err, UNC_ERR_UNAVAILABLE,
-			"no access method that was chosen reaches %s registers; others do: %s",
+			"no chosen access method reaches %s registers; others do: %s",
 			unc_space_name(space), text);
 }
 

@@ -97,8 +97,8 @@ static int check_socket_owner(const struct sockaddr_un *at, struct unc_error *er
 	if (!S_ISSOCK(st.st_mode) || !is_root(st.st_uid) || lstat(folder, &st) < 0 ||
 	    !is_root(st.st_uid) || st.st_mode & (S_IWGRP | S_IWOTH))
 		return unc_fail(err, UNC_ERR_DENIED,
-				"%s is not the socket of root in a folder that root alone may "
-				"write: nothing of it is trusted",
+				"%s is not trusted: root must own it and its folder, and only root "
+				"may write the folder",
 				at->sun_path);
 	return 0;
 }
@@ -151,7 +151,7 @@ static int connect_once(struct unc_broker *b, struct unc_error *err)
 		rc = error == EAGAIN ? fail_no_answer(b, error, err)
 		     : error == ECONNREFUSED
 			     ? unc_fail(err, UNC_ERR_IO,
-					"nobody listens on the broker's socket %s: its "
+					"no process listens on the broker's socket %s: its "
 					"administrator starts it again (systemctl restart "
 					"uncored.socket)",
 					at.sun_path)
@@ -218,7 +218,7 @@ static int receive_answer(struct unc_broker *b, struct unc_wire_answer *answer, 
 		return fail_no_answer(b, errno, err);
 	if ((size_t)got < offsetof(struct unc_wire_answer, since) ||
 	    answer->head.magic != UNC_WIRE_MAGIC || !memchr(answer->text, '\0', UNC_WIRE_TEXT))
-		return unc_fail(err, UNC_ERR_IO, "what came is no answer of a broker");
+		return unc_fail(err, UNC_ERR_IO, "the answer is not that of a broker");
 	if (answer->head.version != UNC_WIRE_VERSION)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"the broker speaks version %u of its protocol, this library "
@@ -385,6 +385,6 @@ int unc_broker_list(struct unc_broker *b, uint32_t first, struct unc_wire_answer
 	int rc = transact(b, &r, 0, out, NULL, 0, err);
 
 	if (rc == 0 && out->head.n > UNC_WIRE_ROWS)
-		return unc_fail(err, UNC_ERR_IO, "what came is no answer of a broker");
+		return unc_fail(err, UNC_ERR_IO, "the answer is not that of a broker");
 	return rc;
 }

@@ -47,7 +47,7 @@ static int fail_event(const struct unc_kernel_group *group, size_t i, int errno_
 		return unc_no_memory(err);
 	case EBUSY:
 		return unc_fail(err, UNC_ERR_BUSY,
-				"another event of the kernel has these counters for itself");
+				"another event of the kernel has exclusive use of these counters");
 	case ENODEV:
 		return unc_fail(err, UNC_ERR_NOT_FOUND, "cpu %u is offline", group->place.cpu);
 	case ENOENT:

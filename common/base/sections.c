@@ -68,7 +68,7 @@ static int fail_key(const struct unc_sections *f, const char *key, struct unc_er
 
 	for (unsigned i = 0; i < UNC_SECTION_KEYS && f->rule->key[i].name; i++)
 		unc_put_word(&list, f->rule->key[i].name);
-	return unc_fail(err, UNC_ERR_TABLE, "'%.40s' is no key of [%s]; it has %s", key,
+	return unc_fail(err, UNC_ERR_TABLE, "'%.40s' is not a key of [%s]; its keys are %s", key,
 			f->rule->name, text);
 }
 

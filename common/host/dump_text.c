@@ -249,7 +249,7 @@ static void define_path(struct reader *r, const char *path, enum unc_dump_kind k
 	if (!e)
 		return;
 	if (!r->differs && (e->taken || (e->kind != kind && e->kind != UNC_DUMP_FOLDER)))
-		r->why = "the path is there twice";
+		r->why = "the path is given twice";
 	if (r->differs && (e->kind != kind || kind == UNC_DUMP_FILE))
 		unc_dump_empty(e);
 	e->kind = kind;
@@ -275,7 +275,7 @@ static void read_device_value(struct reader *r, char *const word[WORDS], size_t 
 		*last++ = '\0';
 	if (n < 2 || !unc_parse_number(word[0], &value.offset) ||
 	    (last && !unc_parse_number(last, &end))) {
-		r->why = "it is no place of a device";
+		r->why = "it is not an offset of a device";
 		return;
 	}
 	value.error = error_number(what);
@@ -297,7 +297,7 @@ static void read_device_value(struct reader *r, char *const word[WORDS], size_t 
 		}
 	v = last ? NULL : unc_dump_value(r->dump, r->entry, write, value.offset);
 	if (v && v->error != -1 && !r->differs)
-		r->why = "the place is there twice";
+		r->why = "the offset is given twice";
 	else if (v)
 		*v = value;
 }
@@ -342,7 +342,7 @@ static void read_base_machine(struct reader *r, const char *name)
 	r->differs = true;
 	r->dump->no_memory |= text && !copy;
 	if (!text)
-		r->why = "there is no such machine that it could be like";
+		r->why = "no machine has that name";
 	else if (copy && read_lines(&base, copy, size, &number) < 0)
 		r->why = base.why;
 	free(copy);
@@ -364,7 +364,7 @@ static void read_words(struct reader *r, char *const word[WORDS], size_t n)
 		key++;
 	if (key == KEYS || n != form[key].words || (key == HIDE && !r->differs) ||
 	    (key == DEVICE && (!unc_dump_device(word[1]) || !unc_parse_number(word[2], &size)))) {
-		r->why = "it is no line of a machine";
+		r->why = "it is not a line of a machine file";
 		return;
 	}
 	r->ended = key == END;
@@ -432,7 +432,7 @@ static void read_line(struct reader *r, char *line)
 	size_t n = 0;
 
 	if (r->ended && *line != '#')
-		r->why = "something is behind its end";
+		r->why = "a line follows 'end'";
 	if (r->why || *line == '#')
 		return;
 	if (inside && r->entry->kind == UNC_DUMP_DEVICE && read_plain_value(r, line + 1))
@@ -469,7 +469,7 @@ static int read_lines(struct reader *r, char *text, size_t size, unsigned *numbe
 		}
 		*end = '\0';
 		if (*number == 1 && strcmp(line, head) != 0)
-			r->why = "it does not begin as a machine of 'uncore gather' does";
+			r->why = "it is not the first line of a file of 'uncore gather'";
 		else if (*number > 1)
 			read_line(r, line);
 	}
@@ -523,7 +523,7 @@ int unc_dump_load(const char *path, unc_dump_like_fn *like, struct unc_dump **ou
 		return rc;
 	if (strncmp(text, head, sizeof(head) - 1) != 0 || text[sizeof(head) - 1] != '\n')
 		rc = unc_fail(err, UNC_ERR_NOT_FOUND,
-			      "root '%.200s' is neither a directory nor a machine of 'uncore "
+			      "root '%.200s' is neither a directory nor a file of 'uncore "
 			      "gather'%s",
 			      path,
 			      strncmp(text, "libuncore-dump", 14) == 0 ||

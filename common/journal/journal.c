@@ -171,8 +171,8 @@ const char *unc_journal_reason(const struct unc_journal *j)
 /* ---- files */
 
 /* Reports a failure of the file of a user, or (b NULL) of the node. why NULL: errno has the reason. */
-static int fail_file(const struct unc_journal *j, const struct book *b, int code, const char *why,
-		     struct unc_error *err)
+static int fail_at(const struct unc_journal *j, const struct book *b, int code, const char *why,
+		   struct unc_error *err)
 {
 	char name[32] = "lock";
 
@@ -213,15 +213,14 @@ static int open_journal_file(struct unc_journal *j, const struct book *b, const 
 			(void)fchmod(*fd, mode);
 	}
 	if (*fd < 0 || fstat(*fd, &st) < 0)
-		return fail_file(j, b, UNC_ERR_DENIED,
-				 errno == ELOOP ? "a link is not followed: remove it" : NULL, err);
+		return fail_at(j, b, UNC_ERR_DENIED,
+			       errno == ELOOP ? "a link is not followed: remove it" : NULL, err);
 	if (S_ISREG(st.st_mode) && st.st_nlink < 2 &&
 	    (!b || (st.st_uid == b->user && !(st.st_mode & (S_IWGRP | S_IWOTH)))))
 		return 0;
 	close_fd(fd);
-	return fail_file(j, b, UNC_ERR_DENIED,
-			 "not a file with one name that nobody but its user may write: remove it",
-			 err);
+	return fail_at(j, b, UNC_ERR_DENIED,
+		       "not a file that has one name and only its user may write: remove it", err);
 }
 
 static uint64_t entry_offset(unsigned number)
@@ -240,7 +239,7 @@ static int write_at(const struct unc_journal *j, const struct book *b, const voi
 	errno = getrlimit(RLIMIT_FSIZE, &most) == 0 && at + size > most.rlim_cur
 			? EFBIG
 			: unc_write_at(b ? b->file : j->node, from, size, at);
-	return errno ? fail_file(j, b, 0, NULL, err) : 0;
+	return errno ? fail_at(j, b, 0, NULL, err) : 0;
 }
 
 static const char broken[] =
@@ -252,9 +251,9 @@ static int read_head(const struct unc_journal *j, const struct book *b, struct h
 {
 	errno = unc_read_at(b ? b->file : j->node, h, size, 0);
 	if (errno && errno != ENODATA)
-		return fail_file(j, b, 0, NULL, err);
+		return fail_at(j, b, 0, NULL, err);
 	if (!errno && (h->magic != MAGIC || h->n_users > USERS))
-		return fail_file(j, b, UNC_ERR_INVALID, broken, err);
+		return fail_at(j, b, UNC_ERR_INVALID, broken, err);
 	if (errno || strncmp(h->boot, j->boot, sizeof(h->boot)) != 0)
 		*h = (struct head){.magic = MAGIC};
 	memcpy(h->boot, j->boot, sizeof(h->boot));
@@ -273,9 +272,9 @@ static int read_book(const struct unc_journal *j, const struct book *b,
 		return rc;
 	if (h.n > MOST || fstat(b->file, &st) < 0 ||
 	    (h.n && st.st_size < (off_t)entry_offset((unsigned)h.n)))
-		return fail_file(j, b, UNC_ERR_INVALID, broken, err);
+		return fail_at(j, b, UNC_ERR_INVALID, broken, err);
 	if (h.n && (errno = unc_read_at(b->file, to, h.n * ENTRY, entry_offset(0))))
-		return fail_file(j, b, 0, NULL, err);
+		return fail_at(j, b, 0, NULL, err);
 	*n = (uint16_t)h.n;
 	return 0;
 }
@@ -468,7 +467,7 @@ static int write_all(struct unc_journal *j, struct unc_error *err)
 
 	memcpy(h.boot, j->boot, sizeof(h.boot));
 	if ((errno = set_locks(j, true)))
-		return fail_file(j, j->book, 0, NULL, err);
+		return fail_at(j, j->book, 0, NULL, err);
 	for (uint16_t i = j->from; i <= j->to && rc == 0; i++) {
 		if (i < j->to && j->state[i] & CHANGED) {
 			h.n = i >= h.n ? i + 1u : h.n;
@@ -530,8 +529,8 @@ static int open_folder(struct unc_journal *j, bool make)
 	    (!(st.st_mode & S_IWGRP) || st.st_mode & S_ISVTX))
 		return 0;
 	return unc_fail(&j->reason, UNC_ERR_DENIED,
-			"%s: the journal needs a folder of root's, or of one's own, that only they "
-			"may write, or a group if it is sticky (chmod o-w,+t)",
+			"%s: the journal needs a folder of root or of yours that only its owner "
+			"may write, or also a group if it is sticky (chmod o-w,+t)",
 			j->dir);
 }
 
@@ -601,7 +600,7 @@ static int await_lock(const struct unc_journal *j, unsigned patience, struct unc
 		ppoll(NULL, 0, &pause, NULL);
 		pause.tv_nsec = pause.tv_nsec < 1000000 ? pause.tv_nsec * 2 : 2000000;
 	}
-	return errno ? fail_file(j, NULL, 0, NULL, err) : 0;
+	return errno ? fail_at(j, NULL, 0, NULL, err) : 0;
 }
 
 /* Adds a user that is new in the file of the node. A file that is missing, unreadable or writable by others
@@ -615,7 +614,7 @@ static int add_user(struct unc_journal *j, uint32_t user, struct unc_error *err)
 		if (j->book[i].user == user)
 			return 0;
 	if (j->n_books == USERS)
-		return fail_file(j, &b, UNC_ERR_BUSY, "there are too many users", err);
+		return fail_at(j, &b, UNC_ERR_BUSY, "there are too many users", err);
 	rc = open_journal_file(j, &b, "", 0, &b.file, err);
 	if (rc < 0)
 		return rc == UNC_ERR_NOT_FOUND || rc == UNC_ERR_PERMISSION || rc == UNC_ERR_DENIED
@@ -710,9 +709,8 @@ static int read_own(struct unc_journal *j, struct unc_error *err)
 	b->entry = j->spare;
 	j->spare = was;
 	if (is_removed(j->node) || is_removed(b->file))
-		return fail_file(j, b, UNC_ERR_NOT_FOUND,
-				 "it was removed while sessions ran: who came since is not known",
-				 err);
+		return fail_at(j, b, UNC_ERR_NOT_FOUND,
+			       "was removed while sessions ran: later sessions are unknown", err);
 	return 0;
 }
 

@@ -134,7 +134,7 @@ static int all_identified(const struct unc_walk *walk, struct unc_error *why)
 		if (is_cpu_part(walk, f) &&
 		    (!f->device || unc_walk_socket(walk, f) == UNC_SOCKET_UNKNOWN))
 			return unc_fail(why, UNC_ERR_UNAVAILABLE,
-					"PCI function %s does not tell its socket or what it is",
+					"PCI function %s has no known socket or device",
 					unc_function_name(f).text);
 	return 0;
 }
@@ -243,7 +243,7 @@ bool unc_only_listed(const struct unc_walk *walk, unsigned type)
 void unc_add_untold(struct unc_walk *walk, unsigned type, int socket)
 {
 	unc_walk_lack(walk, type, socket, 0,
-		      "whether there is one only the discovery tables tell, which cannot be used");
+		      "only the discovery tables, which cannot be used, show whether there is one");
 }
 
 /* Replaces the units from `from` on by those that the driver lists. */
@@ -251,9 +251,9 @@ static void replace_by_driver(struct unc_walk *walk, unsigned type, int socket, 
 			      const struct unc_error *unknown)
 {
 	static const struct unc_error doubtful = {
-		UNC_ERR_UNAVAILABLE, "whether it exists is not known: the kernel's driver has a "
-				     "PMU of counters that run "
-				     "freely, which it has for units that do not exist as well"};
+		UNC_ERR_UNAVAILABLE,
+		"whether it exists is not known: the kernel's driver has a "
+		"PMU of free-running counters, as it has for units that do not exist"};
 	char name[UNC_KERNEL_NAME];
 
 	while (walk->n > from)

@@ -253,8 +253,8 @@ void unc_fixed_type(struct unc_walk *walk, unsigned type, int socket)
 	if (n && unc_present_count(walk, type, socket, &n, &by, &why) < 0) {
 		/* The number of units is not known: a sum over them would be a guess. */
 		if (!all_places_empty(walk, type, socket, n))
-			unc_walk_lack(walk, type, socket, 0,
-				      "how many there are cannot be told: %s", why.text);
+			unc_walk_lack(walk, type, socket, 0, "their number is not known: %s",
+				      why.text);
 	} else if (n && range) {
 		add_by_functions(walk, type, socket, range, n);
 	} else if (unc_type_gaps(walk->table, type) && !walk->topo->hypervisor) {

@@ -71,7 +71,7 @@ static int next_dvsec(const struct unc_walk *walk, const struct unc_pci_function
 		if (!head || head == UINT32_MAX)
 			return 0;
 		if (!skip && seen[slot / 64] >> slot % 64 & 1) {
-			unc_walk_note(walk, "pci %s: the list of capabilities is endless",
+			unc_walk_note(walk, "pci %s: the list of capabilities has a loop",
 				      unc_function_name(f).text);
 			return 0;
 		}
@@ -266,7 +266,7 @@ static int note_table(struct unc_pmon *pmon, int socket, uint64_t address, struc
 			if (pmon->socket[s].table[i] == address)
 				return s == socket ? 1
 						   : unc_fail(err, UNC_ERR_TABLE,
-							      "it is that of socket %d", s);
+							      "it is the table of socket %d", s);
 	if (list->n_tables == UNC_PMON_TABLES)
 		return unc_fail(err, UNC_ERR_TABLE, "socket %d has more than %d", socket,
 				UNC_PMON_TABLES);
@@ -328,7 +328,7 @@ static int read_function(struct unc_pmon *pmon, const struct unc_pci_function *f
 
 	while ((more = next_dvsec(walk, f, &cap, seen, err)) > 0) {
 		struct unc_error why = {0};
-		int rc = socket < 0 ? unc_fail(&why, UNC_ERR_TABLE, "its socket cannot be told")
+		int rc = socket < 0 ? unc_fail(&why, UNC_ERR_TABLE, "its socket is not known")
 				    : read_table(pmon, f, cap, socket, &why);
 
 		if (rc < 0 && !failed++)

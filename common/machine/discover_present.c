@@ -39,7 +39,7 @@ int unc_walk_msr(const struct unc_walk *walk, uint32_t number, int socket, bool 
 	allowed.reg.target = cpu.target;
 	if (allow && (rc = unc_access_allow(gate, &allowed, 1, err)) < 0)
 		return rc;
-	rc = unc_fail(err, UNC_ERR_UNAVAILABLE, "msr 0x%x: nothing reads MSRs", number);
+	rc = unc_fail(err, UNC_ERR_UNAVAILABLE, "msr 0x%x: no access method reads MSRs", number);
 	for (unsigned way = 0; (way = unc_ways_next(unc_access_ways(gate), UNC_SPACE_MSR, way));) {
 		struct unc_reg_op op = {.reg = allowed.reg, .kind = UNC_OP_READ};
 
@@ -134,11 +134,11 @@ int unc_present_count(const struct unc_walk *walk, unsigned type, int socket, un
 		} else {
 			count = count_of_value(row, value, places);
 			if (told && count != *n)
-				unc_walk_note(
-					walk,
-					"socket %d: what counts %s does not agree, %u and %u: "
-					"the smaller number holds",
-					socket, unc_type_name(walk->table, type), *n, count);
+				unc_walk_note(walk,
+					      "socket %d: sources disagree on the number of %s, %u "
+					      "and %u: "
+					      "the smaller number is used",
+					      socket, unc_type_name(walk->table, type), *n, count);
 			told = true;
 			*by = count < *n ? row : *by;
 			*n = count < *n ? count : *n;

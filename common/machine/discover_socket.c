@@ -103,7 +103,7 @@ static int read_package(struct unc_walk *walk, const struct unc_pci_function *f,
 
 	u->package = -1;
 	if (!has_map(walk))
-		unc_fail(&why, UNC_ERR_UNAVAILABLE, "not each socket shows its UBox");
+		unc_fail(&why, UNC_ERR_UNAVAILABLE, "not every socket shows its UBox");
 	else if (too_many_nodes(walk))
 		unc_fail(&why, UNC_ERR_UNAVAILABLE, "more nodes than its UBox can tell apart");
 	else

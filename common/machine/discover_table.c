@@ -283,12 +283,11 @@ static void add_distrusted_type(struct unc_pmon *pmon, unsigned type, int socket
 	for (size_t k = from; k < walk->n; k++)
 		right += is_recorded(walk, list, type, walk->unit[k].part[0].base);
 	if (n && (n != right || n != there))
-		unc_walk_note(
-			walk,
-			"socket %d: discovery of %zu %s is not used, which is known to be wrong "
-			"on some %s; taken from their places",
-			socket, n, unc_type_name(walk->table, type),
-			unc_tbl_str(walk->table, walk->table->title));
+		unc_walk_note(walk,
+			      "socket %d: discovery of %zu %s is not used, because it is known to "
+			      "be wrong on some %s; taken from their places",
+			      socket, n, unc_type_name(walk->table, type),
+			      unc_tbl_str(walk->table, walk->table->title));
 	snprintf(text, sizeof(text), "discovery lists %zu %s, %zu PCI functions are visible", n,
 		 unc_type_name(walk->table, type), there);
 	/* If no function is visible, the machine has no such units: it has one socket. */

@@ -240,9 +240,9 @@ static int check_msr_free(const struct yard *yard, const struct unc_fence_block 
 
 	switch (unc_pmon_msr(yard->fence->table, block->type, block->base, &owner)) {
 	case UNC_MSR_APART:
-		return unc_fail(why, UNC_ERR_DENIED, "is among no monitors");
+		return unc_fail(why, UNC_ERR_DENIED, "is not among the monitors");
 	case UNC_MSR_TAKEN:
-		return unc_fail(why, UNC_ERR_DENIED, "is another unit's");
+		return unc_fail(why, UNC_ERR_DENIED, "belongs to another unit");
 	default:
 		return 0;
 	}
@@ -254,9 +254,10 @@ static int check_memory_free(const struct yard *yard, const struct unc_fence_blo
 	const char *owner = owner_of(yard, block);
 
 	if (owner)
-		return unc_fail(why, UNC_ERR_DENIED, "is of %s", owner);
+		return unc_fail(why, UNC_ERR_DENIED, "belongs to %s", owner);
 	if (yard->unknown.code)
-		return unc_fail(why, UNC_ERR_DENIED, "may be anybody's: %s", yard->unknown.text);
+		return unc_fail(why, UNC_ERR_DENIED, "may have another owner: %s",
+				yard->unknown.text);
 	return 0;
 }
 
@@ -282,7 +283,7 @@ static int check_function(const struct yard *yard, struct unc_fence_block *block
 				return 0;
 			}
 		}
-	return unc_fail(why, UNC_ERR_DENIED, "is no place of such units");
+	return unc_fail(why, UNC_ERR_DENIED, "is not a place of such units");
 }
 
 /* Whether only the discovery table gives a unit's place, or the device there. */

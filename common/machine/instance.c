@@ -28,7 +28,7 @@ uint64_t unc_part_extent(const struct unc_table *t, unsigned type, unsigned part
 
 /* Reasons that are not allocated. */
 static const char no_memory[] = "out of memory";
-static const char told_by_table[] = "only the machine's discovery table tells the place";
+static const char told_by_table[] = "only the machine's discovery table has its place";
 
 void unc_instance_forget(struct unc_instance *unit)
 {

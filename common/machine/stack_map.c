@@ -16,7 +16,7 @@ static int read_word(const struct unc_walk *walk, const struct unc_pci_function 
 
 	if (rc == 0 && *value == UINT32_MAX)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
-				"pci %s offset 0x%x, which tells it, reads as all ones",
+				"pci %s offset 0x%x, which gives it, reads as all ones",
 				unc_function_name(f).text, offset);
 	return rc;
 }
@@ -34,7 +34,7 @@ static int fail_none(const struct unc_walk *walk, const struct unc_tbl_map *map,
 	if (walk->scan.code)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s", walk->scan.text);
 	return unc_fail(err, UNC_ERR_UNAVAILABLE,
-			"socket %d has no PCI function 8086:%04x, which tells it", socket, map->id);
+			"socket %d has no PCI function 8086:%04x, which gives it", socket, map->id);
 }
 
 /* ---- a byte for each id */
@@ -73,7 +73,7 @@ static int by_msr(const struct unc_walk *walk, const struct unc_tbl_map *map,
 		return rc;
 	if (bytes == UINT64_MAX || !(bytes >> 63))
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
-				"msr 0x%x of socket %d, which tells it, %s", map->msr, unit->socket,
+				"msr 0x%x of socket %d, which gives it, %s", map->msr, unit->socket,
 				bytes >> 63 ? "reads as all ones" : "says that it is not valid");
 	return bus_of_bytes(walk, map, unit, f ? f->domain : 0, bytes, out, err);
 }
@@ -93,7 +93,7 @@ static int by_bytes(const struct unc_walk *walk, const struct unc_tbl_map *map,
 		unc_error_clear(err);
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"socket %d has no PCI function %02x.%x beside 8086:%04x, which "
-				"tells it",
+				"gives it",
 				unit->socket, map->devfn >> 3u, map->devfn & 7u, map->id);
 	}
 	for (int i = 0; i < 2 && rc == 0; i++)
@@ -155,7 +155,7 @@ static int read_bus_list(const struct unc_walk *walk, const struct unc_tbl_map *
 				return rc;
 			if (word && list->function)
 				return unc_fail(err, UNC_ERR_UNAVAILABLE,
-						"%s and %s both tell the buses of socket %d",
+						"%s and %s both give the buses of socket %d",
 						unc_function_name(list->function).text,
 						unc_function_name(f).text, socket);
 			if (word)
@@ -239,7 +239,7 @@ static int check_twin(const struct unc_tbl_map *map, const struct unc_instances 
 		if (u != unit && u->type == unit->type && u->socket == unit->socket &&
 		    unc_map_id(map, u->index) == unc_map_id(map, unit->index))
 			return unc_fail(err, UNC_ERR_UNAVAILABLE,
-					"its root bus may as well be that of unit %u: no source "
+					"its root bus may also be that of unit %u: no source "
 					"tells which of the two it is",
 					u->index);
 	}

@@ -45,7 +45,7 @@ done <<EOF
 [allow]&groups = MEM|2|no line units = ...
 [allow]&units = imx|3|units = imx: the tables of no CPU
 [allow]&groups = MEN&units = imc|3|groups = MEN: the tables of no CPU
-[allow]&units = imc&tid = 3|4|'tid' is no key of .allow.; it has groups, units
+[allow]&units = imc&tid = 3|4|'tid' is not a key of .allow.; its keys are groups, units
 [allow]&units = imc&units = cbo|4|units is given twice
 [allow]&units =|3|units = has no value
 units = imc|2|begins no section
@@ -329,7 +329,7 @@ kill -KILL "$broker"
 wait "$broker"
 : >"$tmp/log"
 ! as_user timeout 60 "$UNCORE" stat -e imc0.DCLOCKTICKS true >"$tmp/out.2" 2>"$tmp/err.2" &&
-	grep -q "nobody listens on the broker's socket" "$tmp/err.2"
+	grep -q "no process listens on the broker's socket" "$tmp/err.2"
 result "nobody listens: who asks is told"
 start_broker "$soft/uncored" --policy "$tmp/policy"
 echo >"$tmp/user/go"
@@ -353,7 +353,7 @@ chown $user /run/uncored
 as_user "$python" -c 'import socket, time
 s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET); s.bind("/run/uncored/socket"); s.listen(5); time.sleep(100)' &
 until [ -S /run/uncored/socket ]; do sleep 0.02; done
-! measure stat -e imc0.DCLOCKTICKS true && said "nothing of it is trusted"
+! measure stat -e imc0.DCLOCKTICKS true && said "is not trusted: root must own it"
 result "the socket of somebody else is not asked"
 pkill -KILL -u $user
 rm -f /run/uncored/socket

@@ -288,7 +288,7 @@ fault "a counter is cleared in a run of 1000 s" cbo0.CLOCKTICKS:socket=0=2700000
 	-d 1000 -e cbo0.CLOCKTICKS:socket=0 <<E
 $(pokes "at 500" /dev/cpu/0/msr 0 0xD16 0xD17 0xD18 0xD19)
 E
-fault "a control that cannot be read may be anybody's" cbo0.CLOCKTICKS:socket=0=2700000000 "$said" \
+fault "a control that cannot be read may have another owner" cbo0.CLOCKTICKS:socket=0=2700000000 "$said" \
 	-d 1 -e cbo0.CLOCKTICKS:socket=0 <<E
 $(for o in 0xD10 0xD11 0xD12 0xD13; do echo "at 0.3 fail read /dev/cpu/0/msr $o EIO"; done)
 $(pokes "at 0.5" /dev/cpu/0/msr 0 0xD10 0xD11 0xD12 0xD13)

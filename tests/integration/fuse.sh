@@ -320,15 +320,15 @@ bar="/sys/bus/pci/devices/0000:7e:05.1/resource"
 ours cxlcm cxlcm.RxC_PACK_BUF_INSERTS:MEM_DATA
 owner "" 4 && grep -q " write /memory ${at%???}" "$root/log" &&
 	owner "" 4 "text $bar $elsewhere" &&
-	owner "is of a BAR of 0000:7e:05.1" 3 "text $bar $at $to 0x0000000000140204" &&
-	owner "is of System RAM" 3 "$ram"
+	owner "belongs to a BAR of 0000:7e:05.1" 3 "text $bar $at $to 0x0000000000140204" &&
+	owner "belongs to System RAM" 3 "$ram"
 result $? "Granite Rapids: no unit in a BAR of another device, nor in System RAM"
 owner "/proc/iomem shows no addresses (CAP_SYS_ADMIN is needed)" 0 "text /proc/iomem 00000000-00000000 : System RAM" &&
 	owner "/proc/iomem cannot be read" 0 "hide /proc/iomem" &&
 	owner "the BARs of 0000:7e:05.1 cannot be read" 0 "hide $bar" && [ "$(count ' write /memory ')" -eq 0 ]
 result $? "Granite Rapids: what cannot be checked is not touched, and why is said"
 ours imc imc.CAS_COUNT_SCH0:RD
-to=$(printf '0x%x' $((at + 0xff))) closed="can be no register of a monitor, whatever the tables say"
+to=$(printf '0x%x' $((at + 0xff))) closed="cannot be a register of a monitor, even if a table says so"
 owner "" 24 "hide /proc/iomem" && grep -q " write /memory ${at%??}" "$root/log" &&
 	owner "$closed" 23 "text $bar $at $to 0x0000000000140204" && owner "$closed" 23 "$ram"
 result $? "Granite Rapids: nor a channel"

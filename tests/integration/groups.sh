@@ -62,7 +62,7 @@ for command in "list imc.CAS_COUNT:RD" "encode imc.CAS_COUNT:RD" "encode -c sand
 		[ "$verbose" = "" ] || [ "${command#stat}" != "$command" ] || continue
 		# shellcheck disable=SC2086
 		UNCORE_SIM=sandybridge-ep UNCORE_SITE=$tmp/site.conf run $command $verbose
-		[ $status -eq 0 ] && [ "$(cat "$tmp/err")" = "uncore: note: $tmp/site.conf:5: 'itme' is no key of [group]; it has cpu, title, item: left out" ]
+		[ $status -eq 0 ] && [ "$(cat "$tmp/err")" = "uncore: note: $tmp/site.conf:5: 'itme' is not a key of [group]; its keys are cpu, title, item: left out" ]
 		result "a wrong word in a site's file: $command $verbose"
 	done
 done

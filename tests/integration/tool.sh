@@ -724,7 +724,7 @@ run units -v
 grep -q 'the kernel does not tell which root bus the stack has; pci .*: CAP_SYS_ADMIN is needed for more' "$tmp/out"
 result "units -v: which right is missing"
 UNCORE_SIM=granite-rapids run units -v
-grep -q 'PCI function 8086:09a6, which tells it' "$tmp/out"
+grep -q 'PCI function 8086:09a6, which gives it' "$tmp/out"
 result "units -v: what is not there"
 unset UNCORE_SIM
 
