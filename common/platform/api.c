@@ -17,7 +17,7 @@
 
 /* ---- encoding */
 
-/* The canonical texts, where the program has room for them. */
+/* Writes the canonical texts, if the program has room for them. */
 static int name_encoding(const struct unc_table *t, const struct unc_name *name,
 			 struct unc_encoding *out)
 {
@@ -100,7 +100,7 @@ int unc_event_encode(struct unc_platform *p, const char *text, struct unc_encodi
 
 enum { MAX_DECODED = 16 }; /* registers beside the control: more than any event uses */
 
-/* The register of a name; UNC_NONE in *reg: a control. */
+/* Finds a register by name; UNC_NONE in *reg: a control. */
 static int find_register(const struct unc_table *t, const char *type_name, const char *name,
 			 uint16_t *type, uint16_t *reg, struct unc_error *err)
 {
@@ -176,17 +176,17 @@ int unc_event_decode(struct unc_platform *p, const char *type,
 	return unc_platform_keep(p, &err);
 }
 
-/* Whether a field is one of this register. */
-static bool of_register(const struct unc_table *t, const struct unc_tbl_field *f, uint16_t reg)
+/* Whether a field belongs to this register. */
+static bool is_field_of(const struct unc_table *t, const struct unc_tbl_field *f, uint16_t reg)
 {
 	return f->reg[0] == UNC_NONE ? t->reg[reg].role == UNC_ROLE_CTL : f->reg[0] == reg;
 }
 
-/* The register whose fields tell what is in `reg`: of an array the first, unless it has its own. */
+/* The register whose fields describe `reg`: of an array the first, unless `reg` has its own. */
 static uint16_t layout_of(const struct unc_table *t, const struct unc_tbl_type *type, uint16_t reg)
 {
 	for (const struct unc_tbl_field *f = NULL; (f = UNC_NEXT(t, field, type->fields, f));)
-		if (of_register(t, f, reg))
+		if (is_field_of(t, f, reg))
 			return reg;
 	return (uint16_t)(reg - t->reg[reg].nth);
 }
@@ -210,7 +210,7 @@ int unc_register_decode(struct unc_platform *p, const char *type_name, const cha
 		struct unc_code_filter here = {.reg = f->reg[0], .value = value};
 		bool known;
 
-		if (!of_register(t, f, layout))
+		if (!is_field_of(t, f, layout))
 			continue;
 		const struct unc_field *out =
 			unc_describe_field(p, (uint16_t)(f - t->field), false);
@@ -222,10 +222,11 @@ int unc_register_decode(struct unc_platform *p, const char *type_name, const cha
 
 /* ---- registers */
 
-/* A register of a unit, nominal or of the machine, as it is listed. */
-static struct unc_register describe(const struct unc_table *t, const struct unc_instance *unit,
-				    const struct unc_tbl_reg *row, const struct unc_reg *reg,
-				    char device[8])
+/* Describes a register of a unit, nominal or of the machine. */
+static struct unc_register describe_register(const struct unc_table *t,
+					     const struct unc_instance *unit,
+					     const struct unc_tbl_reg *row,
+					     const struct unc_reg *reg, char device[8])
 {
 	const struct unc_tbl_part *part = unc_type_part(t, unit->type, row->part);
 	const struct unc_tbl_where *w = unc_part_place(t, part, unit->index);
@@ -266,7 +267,7 @@ static int walk_unit(const struct unc_table *t, unsigned type, unsigned index, u
 
 		if (unc_instance_reg(t, &unit, i, &reg, NULL) < 0)
 			continue;
-		struct unc_register out = describe(t, &unit, &t->reg[i], &reg, device);
+		struct unc_register out = describe_register(t, &unit, &t->reg[i], &reg, device);
 		int stop = fn(user, &out);
 		if (stop)
 			return stop;
@@ -288,9 +289,9 @@ int unc_register_walk(const struct unc_platform *p, unc_register_fn fn, void *us
 	return 0;
 }
 
-/* The unit of a descriptor, if its registers can be used; NULL with the reason. */
-static const struct unc_instance *usable(const struct unc_platform *p, const struct unc_unit *unit,
-					 struct unc_error *err)
+/* The instance of a unit, if its registers can be used; NULL with the reason. */
+static const struct unc_instance *
+usable_instance(const struct unc_platform *p, const struct unc_unit *unit, struct unc_error *err)
 {
 	for (size_t i = 0; i < p->instances.n; i++) {
 		const struct unc_instance *u = &p->instances.unit[i];
@@ -309,9 +310,10 @@ static const struct unc_instance *usable(const struct unc_platform *p, const str
 	return NULL;
 }
 
-/* Reads a register of a unit. Code 0 with a sentence: it has no value that could be read. */
-static void read_value(const struct unc_platform *p, const struct unc_instance *u,
-		       const struct unc_tbl_reg *row, struct unc_reg_op *op, struct unc_error *err)
+/* Reads a register of a unit. Code 0 with a sentence: it has no readable value. */
+static void read_register_value(const struct unc_platform *p, const struct unc_instance *u,
+				const struct unc_tbl_reg *row, struct unc_reg_op *op,
+				struct unc_error *err)
 {
 	if (row->flags & UNC_REG_WO)
 		unc_fail(err, 0, "it is write-only");
@@ -321,8 +323,8 @@ static void read_value(const struct unc_platform *p, const struct unc_instance *
 		unc_fail(err, op->error, "%s: %s", u->location, unc_fs_reason(op->errno_value));
 }
 
-/* What is told of a register of a unit. Of a part that is missing where the tables have it; false:
- * they have no place for it. */
+/* Describes and reads a register. One of a missing part is described where the tables have it;
+ * false: they have no place for it. */
 static bool read_register(const struct unc_platform *p, const struct unc_instance *u, uint32_t reg,
 			  struct unc_register *out, char device[8], struct unc_error *err)
 {
@@ -337,9 +339,9 @@ static bool read_register(const struct unc_platform *p, const struct unc_instanc
 		if (unc_instance_reg(t, &nominal, reg, &op.reg, NULL) < 0)
 			return false;
 	} else {
-		read_value(p, u, &t->reg[reg], &op, err);
+		read_register_value(p, u, &t->reg[reg], &op, err);
 	}
-	*out = describe(t, missing ? &nominal : u, &t->reg[reg], &op.reg, device);
+	*out = describe_register(t, missing ? &nominal : u, &t->reg[reg], &op.reg, device);
 	out->socket = u->socket;
 	out->known = !*err->text;
 	out->value = out->known ? op.value : 0;
@@ -356,7 +358,7 @@ int unc_register_read(struct unc_platform *p, const struct unc_unit *unit, unc_r
 
 	if (!unc_platform_here(p))
 		return UNC_ERR_STATE;
-	u = usable(p, unit, &first);
+	u = usable_instance(p, unit, &first);
 	const struct unc_range *regs = u ? &p->table->type[u->type].regs : NULL;
 	for (uint32_t i = 0; u && i < regs->n && stop == 0; i++) {
 		struct unc_register out;
@@ -392,9 +394,9 @@ static const double *find_count(const struct unc_table *t, const struct unc_coun
 	return NULL;
 }
 
-/* Why an evaluation failed: a variable that the formula uses is missing, or it is the numbers. */
-static int explain(const struct unc_expr *expr, const struct unc_expr_vars *vars,
-		   const char *metric, const char *why, struct unc_error *err)
+/* Explains a failed evaluation: a variable of the formula is missing, or the numbers do not fit. */
+static int explain_failure(const struct unc_expr *expr, const struct unc_expr_vars *vars,
+			   const char *metric, const char *why, struct unc_error *err)
 {
 	unsigned uses = unc_expr_uses(expr);
 	const char *needed = (uses & UNC_EXPR_TIME) && isnan(vars->time) ? "TIME (seconds)"
@@ -438,7 +440,7 @@ static int evaluate(const struct unc_platform *p, const struct unc_expr *expr, c
 	}
 	const char *why = rc == 0 ? unc_expr_eval(expr, ref, &vars, value) : NULL;
 	if (why)
-		rc = explain(expr, &vars, metric, why, err);
+		rc = explain_failure(expr, &vars, metric, why, err);
 	free(ref);
 	return rc;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the platform has, for listing: CPU, unit types, units, events, umasks, fields, metrics. */
+/* Descriptors for listing: CPU, unit types, units, events, umasks, fields, metrics. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ struct unc_metric_row {
 	char *name, *reason; /* NULL: there is none */
 	char **need;         /* canonical texts */
 	size_t n_needs;
-	bool known; /* needs, passes and availability have been found out */
+	bool known; /* needs, passes and availability are known */
 };
 
 /* ---- CPUs */
@@ -42,8 +42,8 @@ static struct unc_cpu describe_cpu(const struct unc_table *t)
 	};
 }
 
-/* Those compiled in, in static storage; described once, and the same for all. */
-static struct unc_cpu *built(size_t index)
+/* The compiled-in CPUs, in static storage; described once, for all threads. */
+static struct unc_cpu *built_cpu(size_t index)
 {
 	static struct unc_cpu all[UNC_TABLE_CPUS];
 
@@ -55,7 +55,7 @@ static void describe_built(void)
 	struct unc_table table;
 
 	for (size_t i = 0; unc_table_built(i, &table); i++)
-		*built(i) = describe_cpu(&table);
+		*built_cpu(i) = describe_cpu(&table);
 }
 
 const struct unc_cpu *unc_cpu_get(const struct unc_platform *p, size_t index)
@@ -64,7 +64,7 @@ const struct unc_cpu *unc_cpu_get(const struct unc_platform *p, size_t index)
 
 	(void)p;
 	pthread_once(&once, describe_built);
-	return index < UNC_TABLE_CPUS && built(index)->name ? built(index) : NULL;
+	return index < UNC_TABLE_CPUS && built_cpu(index)->name ? built_cpu(index) : NULL;
 }
 
 /* ---- types and units */
@@ -119,9 +119,9 @@ static int describe_units(struct unc_platform *p)
 	return 0;
 }
 
-/* ---- events: described when they are first asked for */
+/* ---- events: described at the first request */
 
-/* The base event as text; the arguments the event cannot do without are not in it. */
+/* The base event as text, without the arguments that the event needs. */
 static size_t base_text(const struct unc_table *t, size_t event, char *buf, size_t size)
 {
 	const struct unc_tbl_event *e = &t->event[event];
@@ -163,7 +163,7 @@ static struct unc_event *describe_event(const struct unc_table *t, size_t i)
 	return event;
 }
 
-/* Of those who ask at the same time one describes it. */
+/* Thread safe: if two threads race, one description is kept and the other freed. */
 const struct unc_event *unc_event_get(const struct unc_platform *p, size_t index)
 {
 	struct unc_event *event, *none = NULL;
@@ -179,7 +179,7 @@ const struct unc_event *unc_event_get(const struct unc_platform *p, size_t index
 	return none;
 }
 
-/* ---- umasks and fields: found out when they are first asked for */
+/* ---- umasks and fields: described at the first request */
 
 static struct unc_umask *describe_umasks(const struct unc_table *t)
 {
@@ -200,7 +200,7 @@ static struct unc_umask *describe_umasks(const struct unc_table *t)
 	return all;
 }
 
-/* Two for each field: as events have it that can do without it, and as those that cannot. */
+/* Makes two for each field: for events that can do without it, and for events that need it. */
 static struct unc_field *describe_fields(const struct unc_table *t)
 {
 	struct unc_field *all = calloc(2 * t->n_field + 1, sizeof(*all));
@@ -220,8 +220,8 @@ static struct unc_field *describe_fields(const struct unc_table *t)
 	return all;
 }
 
-/* What is described late changes a platform that is constant to the caller. In a forked process its
- * lock may be held by a thread that is not there: there it stays as it is. */
+/* Describes lazily, so it changes a platform that is constant to the caller. In a forked process a
+ * thread that is not there may hold the lock: nothing is described there. */
 static bool described(const struct unc_platform *constant)
 {
 	struct unc_platform *p = (struct unc_platform *)(uintptr_t)constant;
@@ -296,7 +296,7 @@ int unc_describe_counts(const struct unc_platform *p, const struct unc_code *cod
 			first.code ? first.text : "the machine has none");
 }
 
-/* Encodes what the formula needs; fills needs and passes, or the reason. */
+/* Encodes the events of the formula; fills needs and passes, or the reason. */
 static int study_formula(struct unc_platform *p, struct unc_metric_row *row,
 			 const struct unc_expr *expr, struct unc_code *code, struct unc_error *why)
 {
@@ -311,12 +311,12 @@ static int study_formula(struct unc_platform *p, struct unc_metric_row *row,
 		if (unc_spec_parse(p->table, event, &spec, why) < 0 ||
 		    unc_spec_encode(p->table, &spec, 0, unc_platform_nodes(p), &code[i], why) < 0)
 			return why->code;
-		/* The same event may stand there with two ways of adding up. */
+		/* The same event may occur with two aggregates. */
 		for (size_t k = 0; k < row->n_needs; k++)
 			twice |= strcmp(row->need[k], event) == 0;
 		if (!twice && (row->need[row->n_needs] = strdup(event)))
 			row->n_needs++;
-		if (rc == 0) /* the others are needed as well */
+		if (rc == 0) /* the other events are needed as well */
 			rc = unc_describe_counts(p, &code[i], why);
 	}
 	if (rc == 0)
@@ -348,7 +348,7 @@ static void study_metric(struct unc_platform *p, unsigned i, struct unc_error *w
 	unc_expr_free(expr);
 }
 
-/* Found out when it is first asked for: listing events does not pay for it. */
+/* Studies a metric at the first request: listing events does not pay for it. */
 static void know_metric(struct unc_platform *p, unsigned i)
 {
 	struct unc_metric_row *row = &p->metric[i];

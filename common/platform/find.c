@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a text names, behind the public interface. */
+/* Descriptions of names, behind the public interface. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "encode/name.h"
 #include "platform/platform.h"
 
-/* The type of all that a metric needs; UNC_NONE: they are of several. */
+/* The unit type of all events of a metric; UNC_NONE: there are several. */
 static uint16_t type_of_needs(const struct unc_platform *p, size_t metric)
 {
 	uint16_t type = UNC_NONE;
@@ -57,7 +57,7 @@ int unc_describe_item(struct unc_platform *p, const struct unc_name *name, const
 		out->metric = unc_metric_get(p, out->index);
 	if (!out->event && !out->metric)
 		return unc_no_memory(err);
-	if (out->at.index >= 0) /* one unit of a portable metric has a type */
+	if (out->at.index >= 0) /* a portable metric on one unit has a type */
 		type = unc_describe_type(p, name);
 	if (type != UNC_NONE)
 		out->units_of = unc_type_name(t, unc_type_pool(t, type));

@@ -20,15 +20,15 @@ struct unc_group_row {
 struct codes {
 	struct unc_code code[UNC_MAX_CODES];
 	size_t n;
-	bool more; /* than there is room for */
+	bool more; /* more than there is room for */
 };
 
-static size_t count(const struct unc_platform *p)
+static size_t count_groups(const struct unc_platform *p)
 {
 	return p->table->n_group + p->site.n_groups;
 }
 
-/* Group `index`, if it is one of the site; NULL: it is one of the tables. */
+/* Group `index` if it belongs to the site; NULL: it belongs to the tables. */
 static const struct unc_site_group *of_site(const struct unc_platform *p, size_t index)
 {
 	return index < p->table->n_group ? NULL : &p->site.group[index - p->table->n_group];
@@ -78,9 +78,9 @@ static int add_metric(const struct unc_platform *p, size_t metric, struct codes 
 	return rc;
 }
 
-/* Whether an item can be counted here; else why not. */
-static int add_item(const struct unc_platform *p, const char *text, struct codes *c,
-		    struct unc_error *err)
+/* Adds an item; fails if it cannot be counted here. */
+static int add_group_item(const struct unc_platform *p, const char *text, struct codes *c,
+			  struct unc_error *err)
 {
 	struct unc_name name;
 	int rc = unc_name_parse(p->table, text, &name, err);
@@ -93,7 +93,7 @@ static int add_item(const struct unc_platform *p, const char *text, struct codes
 
 /* ---- one group */
 
-/* What is not there, with its reason; items next to each other with the same reason are one. */
+/* What a group lacks, with the reasons; neighbouring items with the same reason are joined. */
 struct lacks {
 	struct unc_buf text;
 	char items[UNC_ERROR_MAX], reason[UNC_ERROR_MAX];
@@ -140,7 +140,7 @@ static struct unc_group_row *study(const struct unc_platform *p, size_t index)
 			    : unc_tbl_str(p->table, p->table->group_item[g->items.first + i].text);
 		struct unc_error why = {0};
 
-		if (add_item(p, item, c, &why) == 0) {
+		if (add_group_item(p, item, c, &why) == 0) {
 			row->items[row->pub.n_items++] = item;
 		} else {
 			row->items[n + lacking++] = item;
@@ -173,13 +173,13 @@ static void free_row(struct unc_group_row *row)
 	free(row);
 }
 
-/* Found out when it is first asked for, without the lock, which metrics take for themselves. */
+/* Computed at the first request, without the lock, because metrics take it themselves. */
 const struct unc_group *unc_group_get(const struct unc_platform *p, size_t index)
 {
 	struct unc_platform *own = (struct unc_platform *)(uintptr_t)p;
 	struct unc_group_row *row;
 
-	if (index >= count(p))
+	if (index >= count_groups(p))
 		return NULL;
 	if (!unc_platform_here(p))
 		return p->group[index] ? &p->group[index]->pub : NULL;
@@ -201,7 +201,7 @@ const struct unc_group *unc_group_get(const struct unc_platform *p, size_t index
 
 const char *unc_describe_group(const struct unc_platform *p, size_t index)
 {
-	if (index >= count(p))
+	if (index >= count_groups(p))
 		return NULL;
 	return of_site(p, index) ? of_site(p, index)->name
 				 : unc_tbl_str(p->table, p->table->group[index].name);
@@ -209,13 +209,13 @@ const char *unc_describe_group(const struct unc_platform *p, size_t index)
 
 int unc_describe_groups(struct unc_platform *p, struct unc_error *err)
 {
-	p->group = calloc(count(p) + 1, sizeof(struct unc_group_row *));
+	p->group = calloc(count_groups(p) + 1, sizeof(struct unc_group_row *));
 	return p->group ? 0 : unc_no_memory(err);
 }
 
 void unc_describe_groups_free(struct unc_platform *p)
 {
-	for (size_t i = 0; p->group && i < count(p); i++)
+	for (size_t i = 0; p->group && i < count_groups(p); i++)
 		free_row(p->group[i]);
 	free(p->group);
 }

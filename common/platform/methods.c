@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * By what a unit counts: by its registers, or through the kernel's own driver. Which units exist is
- * decided by discovery alone: the driver has PMUs for some that do not.
+ * Methods of units: by registers, or through the kernel's own driver. Discovery alone decides which
+ * units exist: the driver has PMUs for some that do not.
  */
 #include <search.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "host/perf_users.h"
 #include "platform/platform.h"
 
-/* ---- what the kernel has */
+/* ---- the kernel's PMUs */
 
 static void no_pmu(const struct unc_table *t, const struct unc_tbl_type *type,
 		   struct unc_error *err)
@@ -63,7 +63,7 @@ static int check_numbers(const struct unc_platform *p, const struct unc_instance
 			last);
 }
 
-/* The PMUs of a unit. err: why one of them cannot be used, code 0 if all can. */
+/* Finds the PMUs of a unit. err: why one of them cannot be used, code 0 if all can. */
 static void find_pmus(const struct unc_platform *p, const struct unc_instance *u,
 		      struct unc_kernel_unit *kernel, struct unc_error *err)
 {
@@ -85,8 +85,8 @@ static void find_pmus(const struct unc_platform *p, const struct unc_instance *u
 		no_pmu(p->table, &p->table->type[u->type], err);
 }
 
-/* "kernel: WHY", before or behind what is said of the registers. */
-static void note_passed(struct unc_instance *u, bool before, const char *why)
+/* Adds "kernel: WHY" before or after the reason about the registers. */
+static void add_kernel_reason(struct unc_instance *u, bool before, const char *why)
 {
 	if (before)
 		unc_instance_reason(u, "kernel: %s%s%s", why, *u->reason ? "; " : "", u->reason);
@@ -101,7 +101,7 @@ static int find_unit(struct unc_platform *p, struct unc_instance *u, struct unc_
 
 	kernel->before = unc_kernel_before(p->access, u->part[0].space);
 	kernel->moves = p->table->type[u->type].by_kernel;
-	/* Only its registers tell whether a doubtful one is there. */
+	/* Only its registers show whether a doubtful unit is there. */
 	if (unc_space_of_thread(u->part[0].space) || !u->part[0].exists ||
 	    (u->doubtful && !u->direct))
 		return 0;
@@ -109,7 +109,7 @@ static int find_unit(struct unc_platform *p, struct unc_instance *u, struct unc_
 	if (why.code == UNC_ERR_MEMORY)
 		return unc_fail(err, why.code, "%s", why.text);
 	if (!kernel->pmus) {
-		note_passed(u, kernel->before, why.text);
+		add_kernel_reason(u, kernel->before, why.text);
 		return 0;
 	}
 	if (!u->direct) {
@@ -125,8 +125,7 @@ static int find_unit(struct unc_platform *p, struct unc_instance *u, struct unc_
 	return 0;
 }
 
-/* Whether the driver is there at all: without it, it is as if the method had not been chosen, unless
- * that was asked for by its name. */
+/* Whether the driver exists: without it the method counts as not chosen, unless it was chosen by its name. */
 static bool has_driver(const struct unc_platform *p)
 {
 	const struct unc_ways *ways = unc_access_ways(p->access);
@@ -160,7 +159,7 @@ int unc_platform_kernel(struct unc_platform *p, struct unc_error *err)
 	return rc;
 }
 
-/* ---- what serves a unit, and a code on it */
+/* ---- methods of a unit, and of a code on it */
 
 static bool has_kernel(const struct unc_platform *p, size_t instance)
 {
@@ -183,8 +182,8 @@ const char *unc_platform_served(const struct unc_platform *p, size_t instance)
 	return unc_access_name(p->access, u->part[0].way);
 }
 
-/* Whether the unit has the registers of all filters of an event, which may be of another part; or they
- * can be reached, too. */
+/* Whether the unit has the registers of all filters of an event, which may be in another part;
+ * reached: and can use them. */
 static bool has_filters(const struct unc_platform *p, const struct unc_instance *u,
 			const struct unc_code *code, bool reached)
 {
@@ -197,7 +196,8 @@ static bool has_filters(const struct unc_platform *p, const struct unc_instance 
 	return true;
 }
 
-/* A driver that does not know the type of a unit carries what its format names, and no filter. */
+/* Checks a code for a driver that does not know the unit's type: it passes on what its format
+ * names, and no filter. */
 static int check_typed(const struct unc_platform *p, const char *own, const char *typed,
 		       const struct unc_kernel_code *code, struct unc_error *err)
 {
@@ -214,7 +214,7 @@ static int check_typed(const struct unc_platform *p, const char *own, const char
 		code->config1 || code->config2 ? " and all filters" : "", own);
 }
 
-/* Whether the kernel that runs carries all of a code: its driver says of some bits that it does. */
+/* Whether the running kernel passes on the whole code: for some bits its driver says so itself. */
 static int check_carried(const struct unc_platform *p, size_t instance,
 			 const struct unc_kernel_code *code, struct unc_error *err)
 {
@@ -297,7 +297,7 @@ static int compare_coded(const void *pa, const void *pb)
 	return d ? d : (a->socket > b->socket) - (a->socket < b->socket);
 }
 
-/* The lock is held. NULL: it is not known yet. */
+/* Finds a code; the lock is held. NULL: it is not known yet. */
 static const struct unc_coded *find_coded(const struct unc_platform *p, struct unc_coded *key,
 					  int socket)
 {
@@ -308,7 +308,7 @@ static const struct unc_coded *find_coded(const struct unc_platform *p, struct u
 	return found ? *found : NULL;
 }
 
-/* key: has its name. */
+/* key: contains its name. */
 static const struct unc_coded *add_coded(struct unc_platform *p, const struct unc_spec *spec,
 					 int socket, const struct unc_coded *key,
 					 struct unc_error *err)
@@ -364,7 +364,7 @@ bool unc_platform_lacks(const void *platform, unsigned type)
 	return p->access != NULL;
 }
 
-/* ---- who else may count through it */
+/* ---- other users of the driver */
 
 static bool has_pmu(const struct unc_platform *p, const char *name)
 {

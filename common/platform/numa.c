@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * NUMA nodes: whose socket they are, and which units are theirs. With sub-NUMA clusters a socket has
- * several nodes and one L3; no register tells of them. CPUs that are offline would distort a division
- * of CPUs: nodes are counted.
+ * NUMA nodes: their sockets, and their units. With sub-NUMA clusters a socket has several nodes and one L3; no
+ * register shows them. The nodes are counted, because offline CPUs would distort a division of the CPUs.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,8 +13,8 @@
 static const char folder[] = "/sys/devices/system/node";
 
 struct unc_nodes {
-	unsigned clusters;    /* of each socket; 1: it is one node */
-	struct unc_error why; /* that is not known */
+	unsigned clusters;    /* of each socket; 1: the socket is one node */
+	struct unc_error why; /* why the clusters are unknown */
 	size_t n;
 	struct unc_numa {
 		struct unc_node pub;
@@ -32,7 +31,7 @@ static void refuse(struct unc_numa *node, const char *format, ...)
 	node->pub.cluster = -1;
 }
 
-/* ---- what the kernel tells */
+/* ---- files of the kernel */
 
 static void find_socket(const struct unc_topology *top, struct unc_numa *node, const char *list)
 {
@@ -81,8 +80,8 @@ static void read_node(const struct unc_platform *p, struct unc_numa *node, int n
 
 /* ---- clusters */
 
-/* Nodes of a socket with CPUs, of a number below `before`. */
-static unsigned nodes_of(const struct unc_nodes *nodes, int socket, int before)
+/* Number of nodes of a socket that have CPUs and a number below `before`. */
+static unsigned count_nodes(const struct unc_nodes *nodes, int socket, int before)
 {
 	unsigned n = 0;
 
@@ -100,7 +99,7 @@ static int count_clusters(const struct unc_platform *p, struct unc_nodes *nodes)
 			return unc_fail(&nodes->why, UNC_ERR_UNAVAILABLE, "node %d: %s",
 					nodes->of[i].pub.number, nodes->of[i].reason);
 	for (int i = 0; i < p->topology.n_sockets; i++) {
-		unsigned n = nodes_of(nodes, i, UNC_MAX_CPUS);
+		unsigned n = count_nodes(nodes, i, UNC_MAX_CPUS);
 
 		if (p->topology.socket[i].cpus == 0)
 			continue;
@@ -117,7 +116,7 @@ static int count_clusters(const struct unc_platform *p, struct unc_nodes *nodes)
 	return 0;
 }
 
-/* Two nodes of a socket share its L3, or it has no sub-NUMA clusters. */
+/* Checks that two nodes of a socket share its L3; else it has no sub-NUMA clusters. */
 static int check_cache(const struct unc_platform *p, struct unc_nodes *nodes,
 		       const struct unc_numa *a, const struct unc_numa *b)
 {
@@ -152,7 +151,7 @@ static void find_clusters(const struct unc_platform *p, struct unc_nodes *nodes)
 	for (struct unc_numa *node = nodes->of; node < nodes->of + nodes->n; node++) {
 		if (node->pub.socket >= 0 && rc == 0)
 			node->pub.cluster =
-				(int)nodes_of(nodes, node->pub.socket, node->pub.number);
+				(int)count_nodes(nodes, node->pub.socket, node->pub.number);
 		else if (node->pub.socket >= 0)
 			refuse(node, "%s", nodes->why.text);
 	}
@@ -206,7 +205,7 @@ static const struct unc_nodes *nodes_known(const struct unc_platform *constant)
 {
 	struct unc_platform *p = (struct unc_platform *)(uintptr_t)constant;
 
-	if (!unc_platform_here(p)) /* its lock may be held by a thread that is not there */
+	if (!unc_platform_here(p)) /* a thread that is not there may hold its lock */
 		return p->nodes;
 	pthread_mutex_lock(&p->lock);
 	if (!p->nodes)
@@ -222,7 +221,7 @@ const struct unc_node *unc_node_get(const struct unc_platform *p, size_t index)
 	return nodes && index < nodes->n ? &nodes->of[index].pub : NULL;
 }
 
-/* ---- questions */
+/* ---- answers */
 
 static int fail_range(const struct unc_nodes *nodes, int node, struct unc_error *err)
 {
@@ -266,7 +265,7 @@ bool unc_numa_clustered(const struct unc_platform *p)
 	return nodes && nodes->clusters > 1;
 }
 
-/* What the site says of the units, then what the table does; NULL: nothing for as many clusters. */
+/* The site's map of the units, else the table's; NULL: neither has one for this number of clusters. */
 static const struct unc_tbl_nodes *map_of(const struct unc_platform *p,
 					  const struct unc_instance *u, unsigned clusters)
 {
@@ -283,7 +282,7 @@ static const struct unc_tbl_nodes *map_of(const struct unc_platform *p,
 	return map ? map : unc_type_nodes(p->table, &p->table->type[u->type], clusters);
 }
 
-/* By a map of units in order; -1: they do not come out even. */
+/* The cluster of a unit whose map is in order; -1: the units do not divide evenly. */
 static int cluster_in_order(const struct unc_platform *p, const struct unc_instance *u,
 			    unsigned clusters)
 {

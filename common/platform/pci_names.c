@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of PCI functions by libpci, which nothing else of the library needs. */
+/* Names of PCI functions by libpci, which only this file needs. */
 #include "platform/pci_names.h"
 
 #ifdef HAVE_LIBPCI
@@ -11,11 +11,11 @@
 
 #include "host/fs.h"
 
-/* libpci ends its process at a broken pci.ids or without memory, unless its error function does not return. That
- * function is given no context. */
+/* libpci ends the process if pci.ids is broken or memory runs out, unless its error function does
+ * not return. That function gets no context. */
 static _Thread_local jmp_buf *failed;
 
-static void PCI_NONRET fail(char *text, ...)
+static void PCI_NONRET jump_back(char *text, ...)
 {
 	(void)text;
 	longjmp(*failed, 1);
@@ -43,7 +43,7 @@ static void load(struct unc_pci_names *names, const struct unc_fs *fs)
 	names->access = alloc ? alloc() : NULL;
 	if (!names->access)
 		return;
-	names->access->error = fail;
+	names->access->error = jump_back;
 	names->access->warning = names->access->debug = ignore;
 	if (elsewhere) {
 		void (*set_path)(struct pci_access *, char *, int);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The most that the memory of a socket can move: told by the site; of a simulated machine, channels by
- * the speed of their modules. */
+/* The memory bandwidth of a socket: from the site; of a simulated machine, channels times the speed
+ * of their modules. */
 #include "platform/platform.h"
 
 enum { CHANNEL_BYTES = 8 }; /* width of a channel */
@@ -11,7 +11,7 @@ struct channels {
 	unsigned of[UNC_MAX_SOCKETS], all;
 };
 
-/* Channels by the units that count their accesses; UNC_ERR_UNAVAILABLE: they do not tell. */
+/* Counts channels by the units that count their accesses; UNC_ERR_UNAVAILABLE: units do not show them. */
 static int count_channels(const struct unc_platform *p, struct channels *c, struct unc_error *err)
 {
 	for (size_t i = 0; i < p->instances.n; i++) {

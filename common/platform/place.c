@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Places that the machine has to be asked for: NUMA nodes, and devices by the ports above them. */
+/* Places that are looked up on the machine: NUMA nodes, and devices by the ports above them. */
 #include <string.h>
 
 #include "base/nearest.h"
@@ -7,17 +7,17 @@
 #include "encode/name.h"
 #include "platform/platform.h"
 
-/* A device that is looked for, among those of all stacks. */
+/* The search for a device among those of all stacks. */
 struct search {
 	const struct unc_instance *stack;
-	const char *address; /* NULL: by one of its names */
+	const char *address; /* NULL: search by name */
 	const char *name;
 	struct unc_nearest nearest;
 	unsigned found;
 	struct unc_name *out;
 };
 
-/* Whether one of the names "mlx5_0,eth2" is that which is looked for. */
+/* Whether the names "mlx5_0,eth2" contain the one that is searched for. */
 static bool has_name(struct search *s, const char *names)
 {
 	char name[UNC_DEVICE_MAX];
@@ -93,8 +93,8 @@ static int find_device(struct unc_platform *p, struct unc_name *name, const char
 	return fail_device(p, &s, text, unknown, err);
 }
 
-/* What the name says of the place itself must be where the device is. */
-static int agree(struct unc_name *name, const char *text, struct unc_error *err)
+/* Checks that other places in the name agree with the device's. */
+static int check_agreement(struct unc_name *name, const char *text, struct unc_error *err)
 {
 	struct unc_spec *spec = &name->spec;
 
@@ -122,7 +122,9 @@ int unc_place_find(struct unc_platform *p, struct unc_name *name, const char *te
 				"was opened for listing only",
 				text);
 	if (name->device[0])
-		return (rc = find_device(p, name, text, err)) < 0 ? rc : agree(name, text, err);
+		return (rc = find_device(p, name, text, err)) < 0
+			       ? rc
+			       : check_agreement(name, text, err);
 	rc = unc_numa_socket(p, name->node, err);
 	if (rc < 0) {
 		unc_error_prefix(err, "%s", text);

@@ -20,7 +20,7 @@
 #include "machine/simulator.h"
 #include "machine/stack_map.h"
 
-/* Of the calling thread only: a platform that did not open cannot keep its sentence. */
+/* Per thread: a platform that did not open cannot store its sentence. */
 static _Thread_local struct unc_error open_error;
 
 const char *unc_open_error(void)
@@ -101,16 +101,16 @@ double unc_platform_tsc_hz(const struct unc_platform *p)
 
 /* ---- opening */
 
-/* What is given, else the variable; NULL: neither. */
-static const char *option(const char *given, bool raised, const char *variable)
+/* The given option, else the variable; NULL: neither. */
+static const char *option_or_variable(const char *given, bool raised, const char *variable)
 {
 	if (given)
 		return given[0] ? given : NULL;
 	return unc_variable(raised, variable);
 }
 
-/* Variables that somebody set in vain: a note, not a sentence that nobody sees. */
-static void note_ignored(struct unc_platform *p)
+/* Logs environment variables that are ignored because the process is privileged. */
+static void log_ignored(struct unc_platform *p)
 {
 	for (const char *const *name = unc_variables; p->raised && *name; name++)
 		if (getenv(*name))
@@ -160,7 +160,7 @@ static bool is_cpu(const struct unc_topology *top, const struct unc_tbl_cpuid *c
 }
 
 /* "Intel(R) Xeon(R) ..., family 6 model 0x55 stepping 4" */
-static void identity(const struct unc_topology *top, char *buf, size_t size)
+static void write_identity(const struct unc_topology *top, char *buf, size_t size)
 {
 	struct unc_buf text = unc_buf(buf, size);
 
@@ -173,8 +173,8 @@ static void identity(const struct unc_topology *top, char *buf, size_t size)
 		unc_put(&text, ", in a virtual machine");
 }
 
-/* False: there is none of this CPU. */
-static bool table_of(const struct unc_topology *top, struct unc_table *out)
+/* Finds the table of a CPU; false: there is none. */
+static bool find_table(const struct unc_topology *top, struct unc_table *out)
 {
 	for (size_t i = 0; unc_table_built(i, out); i++)
 		if (is_cpu(top, out->cpuid))
@@ -188,12 +188,12 @@ static int table_by_cpu(const struct unc_topology *top, struct unc_table *out,
 	const char *simulates = "";
 	char names[400], cpu[120];
 
-	if (table_of(top, out))
+	if (find_table(top, out))
 		return 0;
 	for (size_t i = 0; strcmp(simulates, UNC_EXAMPLE_CPU) != 0 && unc_table_built(i, out); i++)
 		simulates = unc_tbl_str(out, out->name);
 	unc_cpu_names(names, sizeof(names));
-	identity(top, cpu, sizeof(cpu));
+	write_identity(top, cpu, sizeof(cpu));
 	unc_table_built(0, out);
 	for (size_t i = 0; i < out->n_known; i++)
 		if (is_cpu(top, &out->known[i].cpuid))
@@ -209,7 +209,7 @@ static int table_by_cpu(const struct unc_topology *top, struct unc_table *out,
 }
 
 /* Whether the site says that a unit does not exist. */
-static bool is_absent(const struct unc_platform *p, const struct unc_instance *u)
+static bool is_declared_absent(const struct unc_platform *p, const struct unc_instance *u)
 {
 	const char *type = unc_type_name(p->table, u->type);
 	char name[64];
@@ -226,7 +226,7 @@ static bool is_absent(const struct unc_platform *p, const struct unc_instance *u
 	return false;
 }
 
-/* What does not exist is not missing; what shows does exist. */
+/* Drops units that do not exist, so that they are not missing; a unit that answers does exist. */
 static void drop_absent(struct unc_platform *p)
 {
 	size_t n = 0;
@@ -234,7 +234,7 @@ static void drop_absent(struct unc_platform *p)
 	for (size_t i = 0; i < p->instances.n; i++) {
 		struct unc_instance *u = &p->instances.unit[i];
 
-		if (u->available || u->part[0].exists || !is_absent(p, u))
+		if (u->available || u->part[0].exists || !is_declared_absent(p, u))
 			p->instances.unit[n++] = *u;
 		else
 			unc_instance_forget(u);
@@ -242,7 +242,7 @@ static void drop_absent(struct unc_platform *p)
 	p->instances.n = n;
 }
 
-/* Of a CPU without tables all units are the kernel's. */
+/* Whether the table has registers: on a CPU without a table all units are the kernel's. */
 static bool has_registers(const struct unc_table *t)
 {
 	return t->n_type && !t->type[0].by_kernel;
@@ -287,7 +287,7 @@ static int open_machine(struct unc_platform *p, const char *order, struct unc_er
 	return rc < 0 ? rc : unc_platform_kernel(p, err);
 }
 
-/* For listing and encoding: the units that the tables know, as if on socket 0. */
+/* Makes the units of the tables, as if on socket 0, for listing and encoding. */
 static int nominal_units(struct unc_platform *p, struct unc_error *err)
 {
 	const struct unc_table *t = p->table;
@@ -307,7 +307,7 @@ static int nominal_units(struct unc_platform *p, struct unc_error *err)
 	return 0;
 }
 
-/* Whether a CPU is asked for by its name only: its tables are listed, no machine is touched. */
+/* Whether the options name only a CPU: its tables are listed, and no machine is touched. */
 static bool only_listing(const struct unc_options *o)
 {
 	return o->cpu && o->cpu[0] && !(o->sim && o->sim[0]);
@@ -315,7 +315,7 @@ static bool only_listing(const struct unc_options *o)
 
 const char *unc_platform_sim(const struct unc_options *o, bool raised, const struct unc_fs *fs)
 {
-	const char *sim = option(o->sim, raised, "UNCORE_SIM");
+	const char *sim = option_or_variable(o->sim, raised, "UNCORE_SIM");
 	const struct unc_dump *dump = unc_fs_replayed(fs);
 
 	return sim || !dump || !*dump->sim ? sim : dump->sim;
@@ -333,7 +333,7 @@ static int choose_machine(struct unc_platform *p, const struct unc_options *o,
 	if (!sim)
 		return unc_machine_hardware(p->fs, &p->machine, err);
 	if (unc_fs_text(p->fs, node, sizeof(node), "proc/sys/kernel/hostname") < 0)
-		node[0] = '\0'; /* a root without it is a node without a name */
+		node[0] = '\0'; /* a root without this file is a node without a name */
 	if (!(built = unc_tables(&n)))
 		return unc_no_memory(err);
 	rc = unc_machine_simulated(sim, node, built, n, &p->machine, err);
@@ -396,14 +396,14 @@ static int choose_table(struct unc_platform *p, const struct unc_options *o, str
 int unc_platform_root(const struct unc_options *o, bool raised, struct unc_fs **out,
 		      struct unc_error *err)
 {
-	const char *root = option(o->sysroot, raised, "UNCORE_SYSROOT");
+	const char *root = option_or_variable(o->sysroot, raised, "UNCORE_SYSROOT");
 	int rc = raised && root && strcmp(root, "/") != 0 ? unc_trust_root(root, err) : 0;
 
 	return rc < 0 ? rc : unc_fs_open(root, out, err);
 }
 
-/* The first mistake of the site's file is the sentence of the open; the other sections serve. */
-static void tell_wrong(struct unc_platform *p)
+/* The first mistake in the site's file is the sentence of the open; the other sections are used. */
+static void report_mistake(struct unc_platform *p)
 {
 	struct unc_buf text = UNC_BUF(open_error.text);
 	const struct unc_wrong *wrong = &p->site.wrong;
@@ -419,10 +419,10 @@ static void tell_wrong(struct unc_platform *p)
 
 static int open_platform(struct unc_platform *p, const struct unc_options *o, struct unc_error *err)
 {
-	const char *order = option(o->access, p->raised, "UNCORE_ACCESS");
+	const char *order = option_or_variable(o->access, p->raised, "UNCORE_ACCESS");
 	int rc;
 
-	note_ignored(p);
+	log_ignored(p);
 	if (!p->fs && (rc = unc_platform_root(o, p->raised, &p->fs, err)) < 0)
 		return rc;
 	if ((rc = choose_machine(p, o, err)) < 0 || (rc = choose_table(p, o, err)) < 0 ||
@@ -438,7 +438,7 @@ static int open_platform(struct unc_platform *p, const struct unc_options *o, st
 	return unc_describe_groups(p, err);
 }
 
-/* Where the kernel can (4.14), a page tells a forked process at the price of one read. */
+/* Maps a page that is empty in a forked process (Linux 4.14), so that the test costs one read. */
 static void mark_process(struct unc_platform *p)
 {
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
@@ -498,7 +498,7 @@ int unc_platform_open_under(struct unc_fs *fs, const struct unc_options *options
 		unc_platform_close(p);
 		return rc;
 	}
-	tell_wrong(p);
+	report_mistake(p);
 	*out = p;
 	return 0;
 }

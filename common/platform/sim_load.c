@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The simulator, loaded from beside the library when a simulated machine is asked for. It is looked
- * for nowhere else: neither the environment nor the working directory has a say in what is loaded.
+ * Loads the simulator from beside the library when a simulated machine is opened. Neither the
+ * environment nor the working directory has any influence on what is loaded.
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -15,9 +15,9 @@
 
 #define SIMULATOR "libuncore-sim.so"
 
-/* The path of the simulator that belongs to this library. Where that is part of the program, the
- * name by which it was called says nothing: whoever calls it chooses that. */
-static int path_of(char *path, size_t size, struct unc_error *err)
+/* The path of the simulator that belongs to this library. If the library is part of the program,
+ * the name by which the program was called is not used: its caller chooses that. */
+static int simulator_path(char *path, size_t size, struct unc_error *err)
 {
 	const void *program = (const void *)(uintptr_t)getauxval(AT_PHDR);
 	Dl_info library, start;
@@ -83,7 +83,7 @@ int unc_machine_simulated(const char *spec, const char *node, const struct unc_t
 	if (unc_raised())
 		return unc_fail(err, UNC_ERR_DENIED,
 				"a program with raised privileges gets no simulated machine");
-	rc = path_of(path, sizeof(path), err);
+	rc = simulator_path(path, sizeof(path), err);
 	if (rc < 0 || (rc = unc_simulator_load(path, &library, &simulator, err)) < 0)
 		return rc;
 	rc = simulator->open(spec, node, tables, n, out, err);

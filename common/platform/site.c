@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads site.conf, in which a site describes its machines (docs/measuring.md). */
+/* Reads site.conf, which describes the machines of a site (docs/measuring.md). */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,13 +35,13 @@ struct reading {
 	struct unc_platform *p;
 	struct unc_site *site;
 	int socket;   /* of the section; -1: each */
-	bool renamed; /* the file has the name that it had before */
+	bool renamed; /* the file has its former name */
 };
 
-/* UNC_ERR_TABLE with this sentence. */
+/* Fails with UNC_ERR_TABLE and this sentence. */
 #define WRONG(...) unc_fail(err, UNC_ERR_TABLE, __VA_ARGS__)
 
-/* cpu = NAME,..: it is of these CPUs only; cpu = !NAME,..: of all others. */
+/* cpu = NAME,..: the section is for these CPUs only; cpu = !NAME,..: for all others. */
 static bool of_other_cpu(struct reading *r)
 {
 	const struct unc_table *t = r->p->table;
@@ -61,8 +61,8 @@ static bool is_name(const char *text)
 
 /* ---- groups */
 
-/* The group of the section, new or not; NULL: it may not have that name, or there is no memory. */
-static struct unc_site_group *find_group(struct reading *r)
+/* The group of the section, existing or new; NULL: its name is not allowed, or there is no memory. */
+static struct unc_site_group *group_of_section(struct reading *r)
 {
 	const struct unc_table *t = r->p->table;
 	const struct unc_range all = {0, (uint16_t)t->n_group};
@@ -80,10 +80,9 @@ static struct unc_site_group *find_group(struct reading *r)
 	return g;
 }
 
-/* An item is kept as its canonical text. What is of other CPUs is found out when the group is asked
- * for, and told there. */
-static int add_item(struct reading *r, struct unc_site_group *g, const char *text,
-		    struct unc_error *err)
+/* An item is kept as its canonical text. Items of other CPUs are found, and reported, when the group is used. */
+static int add_site_item(struct reading *r, struct unc_site_group *g, const char *text,
+			 struct unc_error *err)
 {
 	const struct unc_table *t = r->p->table;
 	struct unc_error why = {.text = "it is too long"};
@@ -112,7 +111,7 @@ static int add_item(struct reading *r, struct unc_site_group *g, const char *tex
 static int read_group(struct reading *r, struct unc_error *err)
 {
 	size_t before = r->site->n_groups;
-	struct unc_site_group *g = find_group(r);
+	struct unc_site_group *g = group_of_section(r);
 	int rc = 0;
 
 	if (!g)
@@ -125,7 +124,7 @@ static int read_group(struct reading *r, struct unc_error *err)
 	for (size_t i = 0; i < r->f.n && rc == 0; i++) {
 		r->f.at = r->f.set[i].line;
 		if (strcmp(r->f.set[i].key, "item") == 0)
-			rc = add_item(r, g, r->f.set[i].value, err);
+			rc = add_site_item(r, g, r->f.set[i].value, err);
 	}
 	return rc;
 }
@@ -232,11 +231,11 @@ static int read_section(struct reading *r, struct unc_error *err)
 	return rc;
 }
 
-/* What is wrong is told once, and costs its section. */
+/* A mistake is reported once, and its section is ignored. */
 static void leave_out(struct reading *r, struct unc_error *err)
 {
 	const struct unc_section_rule *rule = of_other_cpu(r) ? NULL : r->f.rule;
-	struct unc_site_group *g = rule == &rules[GROUP] ? find_group(r) : NULL;
+	struct unc_site_group *g = rule == &rules[GROUP] ? group_of_section(r) : NULL;
 
 	if (!r->site->wrong.n++)
 		r->site->wrong.first = *err;
@@ -278,7 +277,7 @@ int unc_site_read(struct unc_platform *p, bool other, struct unc_error *err)
 		if (rc == UNC_ERR_TABLE)
 			leave_out(&r, err);
 	}
-	if (other && !named) { /* the file tells of other machines */
+	if (other && !named) { /* the file describes other machines */
 		p->site.peaks = (struct unc_site_peaks){.each = 0};
 		p->site.n_units = 0;
 	}

@@ -27,7 +27,7 @@ struct spelling {
 	uint16_t type;
 	int index, socket; /* -1: all */
 	uint64_t ctl;      /* of perf's terms */
-	uint64_t given;    /* its bits that terms gave */
+	uint64_t given;    /* bits of it that terms gave */
 	struct unc_code_filter filter[UNC_MAX_FILTERS];
 	size_t n_filters;
 	struct unc_error *err;
@@ -44,8 +44,8 @@ __attribute__((format(printf, 3, 4))) static int refuse(const struct spelling *s
 
 /* ---- PMUs and units */
 
-/* The unit of a name and a number behind it; what stands before, as a type: `length` letters. */
-static bool take_number(const char *name, size_t *length, int *index)
+/* Splits a unit number off the end of a name; *length becomes the length of the type. */
+static bool split_number(const char *name, size_t *length, int *index)
 {
 	size_t n = *length;
 
@@ -76,15 +76,14 @@ static bool is_pmu(const struct unc_table *t, const struct unc_tbl_kernel *k, co
 		return true;
 	if (number && has > behind && strncasecmp(name + has - behind, number + 3, behind) == 0)
 		has -= behind;
-	if (!number || k->per > 1 || !take_number(name, &has, &n) || n < 0 || has != prefix ||
+	if (!number || k->per > 1 || !split_number(name, &has, &n) || n < 0 || has != prefix ||
 	    strncasecmp(name, row, prefix) != 0)
 		return false;
 	*index = unc_kernel_unit(k, n);
 	return *index >= 0;
 }
 
-/* "uncore_type_4_0" is what kernels before 6.8 call unit 0 of the type that has the number 4 in the discovery
- * tables. */
+/* "uncore_type_4_0" is how kernels before 6.8 call unit 0 of the type with number 4 in the discovery tables. */
 static bool is_typed(struct spelling *s, const char *name, size_t length)
 {
 	const struct unc_table *t = s->p->table;
@@ -113,7 +112,7 @@ static bool find_pmu(struct spelling *s, const char *name, size_t length)
 	return is_typed(s, name, length);
 }
 
-/* "imc0" of "skx_unc_imc0::", or of "nhm_unc::" no type. */
+/* "imc0" of "skx_unc_imc0::"; "nhm_unc::" has no type. */
 static bool find_unit(struct spelling *s, const char *name, size_t length)
 {
 	const struct unc_range all = {0, s->p->table->n_type};
@@ -124,7 +123,7 @@ static bool find_unit(struct spelling *s, const char *name, size_t length)
 		snprintf(type, sizeof(type), "%.*s%s", (int)length, name,
 			 length == 3 && strncasecmp(name, "ubo", 3) == 0 ? "x" : "");
 		s->type = UNC_FIND_NAMED(s->p->table, type, all, type, strlen(type));
-		if (s->type != UNC_NONE || (!without && !take_number(name, &length, &s->index)))
+		if (s->type != UNC_NONE || (!without && !split_number(name, &length, &s->index)))
 			return s->type != UNC_NONE;
 	}
 	return false;
@@ -132,7 +131,7 @@ static bool find_unit(struct spelling *s, const char *name, size_t length)
 
 /* ---- registers, and what they are as a text */
 
-/* A field of the type by its name; of perf's filters without "filter_". */
+/* A field of the type by name; perf's filters also without "filter_". */
 static const struct unc_tbl_field *find_field(const struct spelling *s, const char *name)
 {
 	static const struct {
@@ -153,7 +152,7 @@ static const struct unc_tbl_field *find_field(const struct spelling *s, const ch
 	return f;
 }
 
-/* A filter register, new if no term was of it; NULL: there is no room. */
+/* A filter register, existing or new; NULL: there is no room. */
 static struct unc_code_filter *filter_of(struct spelling *s, uint16_t reg)
 {
 	size_t i = 0;
@@ -172,7 +171,7 @@ static int fail_room(const struct spelling *s)
 	return refuse(s, UNC_ERR_INVALID, "more than %d filters", UNC_MAX_FILTERS);
 }
 
-/* Bits of a filter register. */
+/* Adds bits of a filter register. */
 static int add_filter(struct spelling *s, uint16_t reg, uint64_t value, uint64_t bits)
 {
 	struct unc_code_filter *filter = filter_of(s, reg);
@@ -187,7 +186,7 @@ static int add_filter(struct spelling *s, uint16_t reg, uint64_t value, uint64_t
 	return 0;
 }
 
-/* A half of config1 or config2 is a filter register, by the row of the unit's PMU. */
+/* Adds a half of config1 or config2 as a filter register, by the row of the unit's PMU. */
 static int add_half(struct spelling *s, unsigned config, unsigned half, uint64_t value)
 {
 	const struct unc_table *t = s->p->table;
@@ -208,7 +207,7 @@ static int add_config(struct spelling *s, unsigned config, uint64_t value)
 	return rc < 0 ? rc : add_half(s, config, 1, value >> 32);
 }
 
-/* Bits of the control. */
+/* Adds bits of the control. */
 static int add_control(struct spelling *s, const char *name, uint64_t value, uint64_t bits)
 {
 	if (s->given & bits)
@@ -224,11 +223,11 @@ static int fail_value(const struct spelling *s, const char *name, uint64_t value
 		      (unsigned long long)value);
 }
 
-/* A term of perf. */
-static int take_term(struct spelling *s, const char *name, uint64_t value)
+/* Adds a term of perf. */
+static int add_term(struct spelling *s, const char *name, uint64_t value)
 {
 	const struct unc_tbl_field *f;
-	uint64_t high; /* 32-63 of the umask, 21 of a PCU's event */
+	uint64_t high; /* bits 32-63 of the umask, bit 21 of a PCU's event */
 
 	if (unc_same(name, "config"))
 		return add_control(s, name, value, UINT64_MAX);
@@ -256,8 +255,8 @@ static int take_term(struct spelling *s, const char *name, uint64_t value)
 	return add_control(s, name, value, unc_ones(f->width[0]) << f->lo[0]);
 }
 
-/* "event=0x05,umask=0xcf", "edge", without a value 1. */
-static int take_terms(struct spelling *s, const char *list)
+/* Adds terms: "event=0x05,umask=0xcf"; "edge" without a value is 1. */
+static int add_terms(struct spelling *s, const char *list)
 {
 	char term[UNC_SPEC_MAX], *equal;
 	uint64_t value;
@@ -272,13 +271,13 @@ static int take_terms(struct spelling *s, const char *list)
 		if (equal && !unc_parse_number(equal, &value))
 			return refuse(s, UNC_ERR_INVALID, "%.40s=%.40s is not a number", term,
 				      equal);
-		rc = take_term(s, term, value);
+		rc = add_term(s, term, value);
 	}
 	return rc;
 }
 
-/* Terms of a PMU that only the kernel knows are fields here: "arm_cmn_0/hnf_cache_miss,nodeid=8/" is
- * arm_cmn.hnf_cache_miss:nodeid=8, and without an event it is RAW. */
+/* Terms of a PMU that only the kernel knows are fields: "arm_cmn_0/hnf_cache_miss,nodeid=8/" is
+ * arm_cmn.hnf_cache_miss:nodeid=8; without an event it is RAW. */
 static int put_terms(const struct spelling *s, const char *list, struct unc_buf *out)
 {
 	const struct unc_table *t = s->p->table;
@@ -301,8 +300,7 @@ static int put_terms(const struct spelling *s, const char *list, struct unc_buf 
 	return 0;
 }
 
-/* A field of the control without which a filter does nothing: by its name in our words it comes along, as a number it
- * does not. */
+/* A field of the control without which a filter does nothing: our names add it, a number does not. */
 static const char *needed(const struct unc_table *t, const struct unc_tbl_field *f)
 {
 	const struct unc_tbl_set *set = NULL;
@@ -313,7 +311,7 @@ static const char *needed(const struct unc_table *t, const struct unc_tbl_field 
 	return NULL;
 }
 
-/* Fields that a filter register makes, those that the event takes; bits of none are an error. */
+/* Appends the fields of a filter register that the event takes; bits of no field are an error. */
 static int put_filter(struct spelling *s, struct unc_buf *out, uint16_t event, uint16_t reg,
 		      uint64_t value)
 {
@@ -362,7 +360,7 @@ static int put_place(const struct spelling *s, struct unc_buf *out)
 
 /* ---- perf */
 
-/* An alias of the kernel's, of the PMU of any unit: its terms. */
+/* Finds the terms of an alias that the kernel has for the PMU of any unit. */
 static int find_alias(struct spelling *s, char *terms, size_t size)
 {
 	char alias[UNC_SPEC_MAX];
@@ -387,8 +385,8 @@ static int find_alias(struct spelling *s, char *terms, size_t size)
 		unc_type_name(t, s->type), alias);
 }
 
-/* What perf leaves out of filters it writes as 0. */
-static int decode(struct spelling *s, struct unc_spec *out)
+/* Filters that perf leaves out are written as 0. */
+static int decode_terms(struct spelling *s, struct unc_spec *out)
 {
 	const struct unc_table *t = s->p->table;
 	const struct unc_tbl_kernel *k = unc_find_kernel(t, &t->type[s->type], false);
@@ -414,12 +412,12 @@ static int decode(struct spelling *s, struct unc_spec *out)
 	return rc < 0 ? refuse(s, rc, "%s", why.text) : 0;
 }
 
-/* The event that the terms name, and places behind it: ":socket=0". */
+/* Writes the event of the terms, and places after it: ":socket=0". */
 static int put_event(struct spelling *s, const char *places, char *out, size_t size)
 {
 	struct unc_buf buf = unc_buf(out, size);
 	struct unc_spec spec;
-	int rc = decode(s, &spec);
+	int rc = decode_terms(s, &spec);
 
 	if (rc < 0)
 		return rc;
@@ -440,7 +438,7 @@ static int of_perf(struct spelling *s, char *out, size_t size)
 
 	s->tool = "perf";
 	if (!found && slash == end)
-		return UNC_ERR_NOT_FOUND; /* of none */
+		return UNC_ERR_NOT_FOUND; /* of no PMU */
 	if (slash == end || (end[1] && end[1] != ':'))
 		return refuse(s, UNC_ERR_INVALID, "want PMU/TERM,.../");
 	if (!found)
@@ -459,7 +457,7 @@ static int of_perf(struct spelling *s, char *out, size_t size)
 	if (*terms && !strpbrk(terms, "=,") && !find_field(s, terms))
 		rc = find_alias(s, terms, sizeof(terms));
 	if (rc == 0)
-		rc = take_terms(s, terms);
+		rc = add_terms(s, terms);
 	if (rc < 0)
 		return rc;
 	return put_event(s, end + 1, out, size);
@@ -478,7 +476,7 @@ static bool is_place(const char *word)
 	return false;
 }
 
-/* "imc3.RAW:event=0x05:umask=0xcf:socket=0": terms of perf in our form. */
+/* Translates "imc3.RAW:event=0x05:umask=0xcf:socket=0": terms of perf in our form. */
 static int of_raw(struct spelling *s, const char *dot, char *out, size_t size)
 {
 	char words[UNC_SPEC_MAX], *word, *next = words;
@@ -497,16 +495,16 @@ static int of_raw(struct spelling *s, const char *dot, char *out, size_t size)
 			unc_put(&place, ":%s", word);
 		else
 			unc_put(&term, "%s%s", term.n ? "," : "", word);
-	if (s->p->table->type[s->type].by_kernel) /* it has the event, with all fields */
+	if (s->p->table->type[s->type].by_kernel) /* such a type has the event, with all fields */
 		return UNC_ERR_NOT_FOUND;
-	rc = take_terms(s, terms);
+	rc = add_terms(s, terms);
 	return rc < 0 ? rc : put_event(s, places, out, size);
 }
 
 /* ---- libpfm4 */
 
-/* One of ":cpu=0", ":config1=0x...", ":filter1=0x..."; or what is ours, to be kept. */
-static int take_modifier(struct spelling *s, const char *word, bool *kept)
+/* Adds ":cpu=0", ":config1=0x..." or ":filter1=0x..."; *kept: the word is ours. */
+static int add_modifier(struct spelling *s, const char *word, bool *kept)
 {
 	const char *equal = strchr(word, '=');
 	size_t n = equal ? (size_t)(equal - word) : 0;
@@ -537,8 +535,8 @@ static int take_modifier(struct spelling *s, const char *word, bool *kept)
 	return 0;
 }
 
-/* As the text would be programmed; false: it is not whole, or wrong, which the parser tells. */
-static bool encode(const struct spelling *s, const char *text, struct unc_code *code)
+/* Encodes the text; false: it is incomplete or wrong, which the parser reports. */
+static bool encode_text(const struct spelling *s, const char *text, struct unc_code *code)
 {
 	struct unc_error why;
 	struct unc_spec spec;
@@ -547,7 +545,7 @@ static bool encode(const struct spelling *s, const char *text, struct unc_code *
 	       unc_spec_encode(s->p->table, &spec, 0, 1, code, &why) == 0;
 }
 
-/* What the text has in a filter register beyond what was given for it. */
+/* Bits that the text sets in a filter register, beyond those that were given. */
 static uint64_t beyond(const struct spelling *s, const struct unc_code *code, size_t i)
 {
 	for (size_t k = 0; k < code->n_filters; k++)
@@ -557,13 +555,13 @@ static uint64_t beyond(const struct spelling *s, const struct unc_code *code, si
 	return 0;
 }
 
-/* A filter register that is given is given whole: what would have a value unless it is asked for has 0. */
-static int complete(struct spelling *s, struct unc_buf *out, uint16_t event)
+/* Sets defaults to 0 in a given filter register: a given register is the whole value. */
+static int zero_defaults(struct spelling *s, struct unc_buf *out, uint16_t event)
 {
 	const struct unc_table *t = s->p->table;
 	struct unc_code code;
 
-	if (!encode(s, out->text, &code))
+	if (!encode_text(s, out->text, &code))
 		return 0;
 	for (size_t i = 0; i < s->n_filters; i++)
 		for (const struct unc_tbl_field *f = NULL;
@@ -571,7 +569,7 @@ static int complete(struct spelling *s, struct unc_buf *out, uint16_t event)
 			if (beyond(s, &code, i) & unc_field_bits(f, s->filter[i].reg) &&
 			    unc_event_takes(t, event, (uint16_t)(f - t->field)))
 				unc_put(out, ":%s=0", unc_tbl_str(t, f->name));
-	if (!encode(s, out->text, &code))
+	if (!encode_text(s, out->text, &code))
 		return 0;
 	for (size_t i = 0; i < s->n_filters; i++)
 		if (beyond(s, &code, i))
@@ -582,7 +580,7 @@ static int complete(struct spelling *s, struct unc_buf *out, uint16_t event)
 	return 0;
 }
 
-/* Words of ours, with modifiers of theirs among them. */
+/* Translates our words with modifiers of other tools among them. */
 static int of_words(struct spelling *s, const char *name, char *out, size_t size)
 {
 	const struct unc_table *t = s->p->table;
@@ -599,13 +597,13 @@ static int of_words(struct spelling *s, const char *name, char *out, size_t size
 	s->type = spec.type;
 	snprintf(words, sizeof(words), "%s", name);
 	while (rc == 0 && (word = strsep(&next, ":")) != NULL) {
-		rc = take_modifier(s, word, &kept);
+		rc = add_modifier(s, word, &kept);
 		if (rc == 0 && kept)
 			unc_put(&buf, "%s%s", buf.n ? ":" : "", word);
 	}
 	rc = rc < 0 ? rc : put_filters(s, &buf, spec.event);
 	if (rc == 0 && s->n_filters)
-		rc = complete(s, &buf, spec.event);
+		rc = zero_defaults(s, &buf, spec.event);
 	return rc < 0 ? rc : put_place(s, &buf);
 }
 
@@ -628,7 +626,7 @@ static int of_libpfm(struct spelling *s, char *out, size_t size)
 	if (number >= 0 && k && (s->index = unc_kernel_unit(k, number)) < 0)
 		return refuse(s, UNC_ERR_NOT_FOUND, "the kernel has no %s of number %d",
 			      unc_type_name(t, s->type), number);
-	/* The type is told: "UNC_M_CAS_COUNT" is its CAS_COUNT. */
+	/* The type is known: "UNC_M_CAS_COUNT" is its CAS_COUNT. */
 	for (prefix = unc_tbl_str(t, t->type[s->type].public_prefix); *prefix;
 	     prefix += length + (prefix[length] == ',')) {
 		length = strcspn(prefix, ",");
@@ -641,7 +639,7 @@ static int of_libpfm(struct spelling *s, char *out, size_t size)
 	return of_words(s, text, out, size);
 }
 
-/* ---- which it is */
+/* ---- kinds of names */
 
 static int of_metric(struct spelling *s, char *out, size_t size)
 {
@@ -662,7 +660,8 @@ static int of_metric(struct spelling *s, char *out, size_t size)
 	return UNC_ERR_NOT_FOUND;
 }
 
-/* Whether event files of the CPU have the prefix of a name, "UNC_H_": "-UNC_H_" those that they call deprecated. */
+/* Whether event files of the CPU use the prefix of a name, "UNC_H_"; "-UNC_H_" is a prefix that
+ * they call deprecated. */
 static bool has_prefix(const struct unc_table *t, const char *name)
 {
 	char prefix[24] = "-";
@@ -707,7 +706,7 @@ static int of_old(struct spelling *s, char *out, size_t size)
 	return UNC_ERR_NOT_FOUND;
 }
 
-/* "CAS_COUNT.RD", the name of a public event without its prefix: a umask behind a dot, and no unit type. */
+/* "CAS_COUNT.RD", a public event without its prefix: a umask after a dot, and no unit type. */
 static int of_event_file(struct spelling *s, char *out, size_t size)
 {
 	struct unc_spec spec;
@@ -730,7 +729,7 @@ static bool has_modifier(const char *text)
 	       strcasestr(text, ":cpu=");
 }
 
-/* As of another tool's, in our words; UNC_ERR_NOT_FOUND without a sentence: of none. */
+/* Translates another tool's name into ours; UNC_ERR_NOT_FOUND without a sentence: no tool's. */
 static int translate(struct spelling *s, char *out, size_t size)
 {
 	const char *unit = strstr(s->text, "_unc_"), *colons = strstr(s->text, "::");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * PCIe stacks: the root bus that the kernel's driver tells of a unit (Linux, ABI
- * sysfs-devices-mapping), or registers do; and what is on it and below, by the links of
- * /sys/bus/pci/devices alone. Nothing of a device is read.
+ * PCIe stacks: the root bus of a unit, from the kernel's driver (Linux, ABI sysfs-devices-mapping)
+ * or from registers; and the devices on it and below, from the links of /sys/bus/pci/devices alone.
+ * Nothing of a device is read.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 static const char functions[] = "/sys/bus/pci/devices";
 
-/* What a driver makes of a function, in the order in which people look for it. */
+/* Classes of a function's driver, in the order in which people look for them. */
 static const char *const kinds[] = {"infiniband", "net", "nvme", "drm", "dma", "accel"};
 
 struct walk {
@@ -38,9 +38,9 @@ static const struct unc_instance *instance_of(const struct unc_platform *p,
 }
 
 /*
- * What the kernel tells. The file of a unit that is nowhere reads 0000:00 on Ice Lake and Snow Ridge, as
- * if it were on bus 0: that is believed of the one unit that can be there, on the first socket.
- * UNC_ERR_NOT_FOUND: nothing.
+ * Reads the kernel's file. On Ice Lake and Snow Ridge the file of a unit without a bus reads
+ * 0000:00, as if it were on bus 0: that is believed only of the one unit that can be there, on the
+ * first socket. UNC_ERR_NOT_FOUND: no file.
  */
 static int by_kernel(const struct unc_platform *p, const struct unc_instance *unit,
 		     struct unc_stack_bus *out, struct unc_error *err)
@@ -133,13 +133,13 @@ static bool is_bridge(const struct unc_fs *fs, const char *address)
 	       strncmp(text, "0x0604", 6) == 0;
 }
 
-/* The chipset is on bus 0000:00, below the DMI port that no bridge shows (8086:2020 is a host bridge). */
+/* The chipset is on bus 0000:00, below the DMI port, which is no bridge (8086:2020 is a host bridge). */
 static bool has_chipset(const struct walk *w)
 {
 	return w->type->port_dmi && !w->bus.domain && !w->bus.bus;
 }
 
-/* On the chipset's root bus are disks (not a VMD, which is the CPU's), network, display and USB. */
+/* The chipset's devices on its root bus: disks (not a VMD, which is the CPU's), network, display and USB. */
 static bool is_of_chipset(const struct walk *w, const char *address)
 {
 	char text[16] = "";
@@ -159,7 +159,7 @@ static void add_names(const struct unc_fs *fs, const char *address, const char *
 	for (char **name = list; name && *name; name++) {
 		size_t n = strlen(names);
 
-		/* Of a card of drm the other nodes are the same once more. */
+		/* Other nodes of a drm card repeat the card. */
 		if (strcmp(kind, "drm") == 0 && strncmp(*name, "card", 4) != 0)
 			continue;
 		snprintf(names + n, size - n, "%s%s", n ? "," : "", *name);
@@ -187,8 +187,8 @@ static unsigned number_in(const struct unc_fs *fs, const char *address, const ch
 		       : 0;
 }
 
-/* Of a virtual function, the one that it is of: "../0000:17:00.0". False: it is none. */
-static bool physical_of(const struct unc_fs *fs, const char *address, char out[32])
+/* The physical function of a virtual one: "../0000:17:00.0". False: it is not virtual. */
+static bool find_physical(const struct unc_fs *fs, const char *address, char out[32])
 {
 	char link[4096];
 	const char *name;
@@ -200,7 +200,7 @@ static bool physical_of(const struct unc_fs *fs, const char *address, char out[3
 	return true;
 }
 
-/* What the tables say of a function on the stack's root bus, or `behind` buses after it. */
+/* The row of the tables for a function on the stack's root bus, or `behind` buses after it. */
 static const struct unc_tbl_endpoint *endpoint_of(const struct walk *w, const char *address,
 						  unsigned behind)
 {
@@ -208,7 +208,7 @@ static const struct unc_tbl_endpoint *endpoint_of(const struct walk *w, const ch
 	char physical[32];
 	unsigned id;
 
-	if (physical_of(w->fs, address, physical))
+	if (find_physical(w->fs, address, physical))
 		address = physical;
 	if (number_in(w->fs, address, "vendor") != 0x8086)
 		return NULL;
@@ -240,8 +240,8 @@ static unsigned ports_of(const struct walk *w, const char *way)
 }
 
 /*
- * "../../../devices/pci0000:16/0000:16:02.0/0000:17:00.0": behind the bus stands the root port, at
- * the end the function. False: it is not of this stack, or no device of a user's.
+ * "../../../devices/pci0000:16/0000:16:02.0/0000:17:00.0": the root port follows the bus, the
+ * function is last. False: the function is not of this stack, or is no user's device.
  */
 static bool find_ports(const struct walk *w, const char *link, unsigned *ports)
 {
@@ -279,8 +279,8 @@ static void find_root_port(const char *link, char port[32])
 	snprintf(port, 32, "%.*s", root ? (int)strcspn(root + 1, "/") : 0, root ? root + 1 : "");
 }
 
-/* What a link moves: its transfers carry 8 of 10 bits up to 5 GT/s, 128 of 130 up to 32 GT/s, and from then on 242
- * of 256 bytes (PCI Express Base Specification). */
+/* The bandwidth of a link: its transfers carry 8 of 10 bits up to 5 GT/s, 128 of 130 up to 32 GT/s,
+ * and above that 242 of 256 bytes (PCI Express Base Specification). */
 static void find_link(const struct walk *w, const char *way, struct unc_device *out, char text[32])
 {
 	static const struct {
@@ -316,19 +316,19 @@ static int tell(const struct walk *w, const char *address)
 		return 0;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		add_names(w->fs, address, kinds[i], names, sizeof(names));
-	/* A dump has no names: those of this system serve. */
+	/* A dump has no names: those of this system are used. */
 	pthread_mutex_lock(&w->p->lock);
 	unc_pci_name_of(&w->p->pci_names, unc_fs_replayed(w->fs) ? NULL : w->fs,
 			number_in(w->fs, address, "vendor"), number_in(w->fs, address, "device"),
 			model, sizeof(model));
 	pthread_mutex_unlock(&w->p->lock);
-	physical_of(w->fs, address, physical);
+	find_physical(w->fs, address, physical);
 	device.port = device.ports ? __builtin_ctz(device.ports) : -1;
 	device.names = names;
 	device.model = model;
 	device.function_of = physical;
 	device.link = lanes;
-	/* Behind the DMI port are the chipset's root ports, whose links are not its. */
+	/* The chipset's root ports are behind the DMI port; their links are not its links. */
 	if (!has_chipset(w) || device.port != w->type->port_dmi - 1)
 		find_link(w, link, &device, lanes);
 	return w->fn(w->user, &device);

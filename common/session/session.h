@@ -77,8 +77,8 @@ struct unc_session {
 struct unc_stretch {
 	const struct unc_totals *from, *to;
 	bool interval;
-	bool even; /* each set was read within a thousandth of the time, and counted all of it: its own time is that of all sets, and need not be computed */
-	bool slow; /* sets may have been read over more than 1 % of it */
+	bool even;   /* each set was read within a thousandth of the time, and counted all of it */
+	bool slow;   /* sets may have been read over more than 1 % of it */
 	bool parts;  /* sets may have been measured for a part of it */
 	double all;  /* seconds */
 	uint64_t ns; /* the same */
