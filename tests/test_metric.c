@@ -367,7 +367,7 @@ static void test_why(void)
 		{"1e300 / 1e-300", "the result overflows"},
 		{"1e300 * 1e300 / 0", "the result overflows"},
 		{"positive(imc.DCLK - 11)",
-		 "the result is negative, which counts of one time cannot make it"},
+		 "the result is negative, which is impossible for counts of one time"},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -226,8 +226,8 @@ static const struct by_unit {
 	{"emerald-rapids,memory=4400", "imc.CAS_COUNT:RD", ""},
 	{"emerald-rapids,memory=4400", "link_utilization", ""},
 	{"emerald-rapids,memory=4400", "memory_utilization",
-	 "memory_utilization:unit=0:socket=0: it is of sockets, not of units or ports; each socket "
-	 "has a value"},
+	 "memory_utilization:unit=0:socket=0: it is computed for sockets, not for units or ports; "
+	 "each socket has a value"},
 	{"sapphire-rapids", "memory_read_bytes",
 	 "memory_read_bytes: it is of no single unit type; each socket has a value"},
 };

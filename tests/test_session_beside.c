@@ -305,7 +305,7 @@ static void test_unknown_bits(void)
 			CHECK_TEXT(unc_session_error(s),
 				   "cbo0.TOR_INSERTS:OPCODE:opc=0x182: " BY(
 					   "0", "cbo0") "(control 0x400000 = cbo.CLOCKTICKS), and "
-							"beside it no filter is set");
+							"no filter is set beside it");
 	}
 	CU_ASSERT(strstr(w.text, "FILTER1=0x18200000") != NULL);
 	unc_session_free(s);

@@ -213,7 +213,7 @@ static void test_neighbour(void)
 	v = value_of(s, id);
 	CHECK_NUMBER(v.flags & UNC_VALUE_VALID, 0);
 	CHECK_TEXT(unc_session_reason(s, id),
-		   "cbo0.CLOCKTICKS:socket=0: not measured: others of the kernel's users had the "
+		   "cbo0.CLOCKTICKS:socket=0: not measured: other users of the kernel had the "
 		   "counters of cbo0 (socket 0) all the time");
 	/* A reset forgets it. */
 	between.keep = 4;

@@ -186,7 +186,7 @@ static void test_unreachable(void)
 	static const char *const said[] = {
 		[UNC_OP_READ] = "looking at what ended processes have left failed: CTL3 of cbo0 "
 				"(socket 0) at msr 0xd00 on cpu 0: Input/output error",
-		[UNC_OP_WRITE] = "putting back what was found failed: CTL3 of cbo0 (socket 0) at "
+		[UNC_OP_WRITE] = "restoring what was found failed: CTL3 of cbo0 (socket 0) at "
 				 "msr 0xd00 on cpu 0: Input/output error"};
 
 	for (int kind = UNC_OP_READ; kind <= UNC_OP_WRITE; kind++) {

@@ -113,12 +113,12 @@ static void test_reasons(void)
 		[BYTES] = "memory_read_bytes", "cbo.LLC_DRD_MISS_PCT", "memory_read_latency_ns"};
 	static const char waits[] =
 		"measured in %d of %d passes so far; it has no value before all "
-		"have had their turn";
+		"were measured";
 	struct unc_platform *p = machine(SNB);
 	struct unc_session *s = session(p, UNC_SESSION_ROTATE);
 	struct unc_value v[ITEMS];
 	static const char none[] =
-		"its pass, one of 3, has not had its turn yet; it has no value before";
+		"its pass, one of 3, was not measured yet; it has no value before";
 	char half[160];
 	/* Where a turn begins, and at its end. */
 	const char *const expected[4][2][ITEMS] = {
@@ -323,7 +323,7 @@ static void test_foreign(void)
 	CHECK_TEXT(unc_session_error(s),
 		   "cbo0.TOR_INSERTS:OPCODE:opc=0x182:socket=0: counter 3 of cbo0 (socket 0) is "
 		   "programmed "
-		   "by somebody else (control 0x400135), and beside it no filter is set");
+		   "by somebody else (control 0x400135), and no filter is set beside it");
 	unc_session_free(s);
 	CHECK_RESTORED(p, before);
 	check_quiet(p);

@@ -559,8 +559,8 @@ static void test_left_frozen(void)
 	CHECK_NUMBER(v.count, 0);
 	CHECK_TEXT(unc_session_reason(s, id),
 		   lost ? frozen_cbo0
-			: "no counter of cbo0 (socket 0) has moved for a while, and somebody else "
-			  "counts there: he may have frozen it");
+			: "no counter of cbo0 (socket 0) has moved for a while: somebody else "
+			  "counts there, and may have frozen it");
 	unc_session_free(s);
 	unc_platform_close(p);
 }
@@ -620,8 +620,8 @@ static void test_empty_channel(void)
 	v = value_of(beside, other);
 	CHECK_NUMBER(v.flags & ~(unsigned)UNC_VALUE_FRESH, UNC_VALUE_VALID | UNC_VALUE_UNPROVEN);
 	CHECK_TEXT(unc_session_reason(beside, other),
-		   "no counter of imc3 (socket 1) has moved for a while, and somebody else counts "
-		   "there: he may have frozen it");
+		   "no counter of imc3 (socket 1) has moved for a while: somebody else counts "
+		   "there, and may have frozen it");
 	unc_session_free(s);
 	unc_session_free(beside);
 	check_quiet(p);
@@ -691,7 +691,7 @@ static void test_frozen_socket(void)
 	heard.n = 0;
 	start(s);
 	CHECK_NUMBER(heard.n, 1);
-	CHECK_TEXT(heard.text, "socket 1 was frozen and nobody counts there: it goes on");
+	CHECK_TEXT(heard.text, "socket 1 was frozen, and nobody counts there: unfrozen");
 	step(p, 100 * ms);
 	struct unc_value v[2];
 	CHECK_NUMBER(unc_session_read(s, v, 2, sizeof(*v)), 0);
@@ -782,7 +782,7 @@ static void test_no_proof_by_ubox(void)
 	goes_on_cpu = clock.target;
 	start(s);
 	CHECK_NUMBER(heard.n, 1);
-	CHECK_TEXT(heard.text, "socket 1 was frozen and nobody counts there: it goes on");
+	CHECK_TEXT(heard.text, "socket 1 was frozen, and nobody counts there: unfrozen");
 	step(p, 100 * ms);
 	struct unc_value v = value_of(s, box);
 	check_clocks(&v);

@@ -179,7 +179,7 @@ static void test_hardly(void)
 	CHECK_NUMBER(v[SECOND].flags, UNC_VALUE_WAITS);
 	CHECK_NUMBER(v[SECOND].count, 0);
 	CHECK_TEXT(unc_session_reason(s, SECOND),
-		   "measured in 0.4 % of the time, where its turn is 50 %");
+		   "measured in only 0.4 % of the time, instead of 50 %");
 	step(p, 0); /* the turn ends, late */
 	CHECK_NUMBER(pass_of(s), 1);
 	/* 100 ms more are enough: 102 of 604. */
@@ -198,7 +198,7 @@ static void test_hardly(void)
 	CHECK_NUMBER(v[SECOND].delta, 0);
 	CHECK_NUMBER(v[SECOND].flags & (UNC_VALUE_WAITS | UNC_VALUE_LOST), 0);
 	CHECK_TEXT(unc_session_reason(s, SECOND),
-		   "measured in 0.99 % of the interval, where its turn is 50 %");
+		   "measured in only 0.99 % of the interval, instead of 50 %");
 	/* That of the first pass, which was not measured in the one before, began 100 ms earlier. */
 	CHECK_NEAR(v[FIRST].interval, events[FIRST].rate * 908e-3, 1e-3);
 	unc_session_free(s);
@@ -224,7 +224,7 @@ static void test_waits(void)
 	CHECK_NUMBER(v[SECOND].flags, UNC_VALUE_WAITS);
 	CHECK_NUMBER(v[SECOND].count, 0);
 	CHECK_TEXT(unc_session_reason(s, SECOND),
-		   "its pass, one of 2, has not had its turn yet; it has no value before");
+		   "its pass, one of 2, was not measured yet; it has no value before");
 	CHECK_TEXT(unc_session_reason(s, 0), "");
 	step(p, ms / 2); /* of its turn of 2 ms */
 	read_all(s, v);

@@ -508,7 +508,7 @@ const char *unc_expr_eval(const struct unc_expr *e, const double *refs,
 		if (op->kind == OP_DIVIDE && at[1] == 0)
 			return "the denominator is 0";
 		if (op->kind == OP_POSITIVE && *at < 0)
-			return "the result is negative, which counts of one time cannot make it";
+			return "the result is negative, which is impossible for counts of one time";
 		*at = result(op, at[0], at[1], refs, vars);
 		/* At once: max(0, x / 0) must not hide it. */
 		if (!isfinite(*at))

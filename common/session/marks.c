@@ -308,19 +308,19 @@ static void waits_text(const struct unc_session *s, const struct unc_session_ite
 
 	if (all == 1)
 		unc_fail(err, UNC_ERR_PASSES,
-			 "its pass, one of %u, has not had its turn yet; it has no value before",
+			 "its pass, one of %u, was not measured yet; it has no value before",
 			 s->n_passes);
 	else
 		unc_fail(err, UNC_ERR_PASSES,
-			 "measured in %d of %d passes so far; it has no value before all have had "
-			 "their turn",
+			 "measured in %d of %d passes so far; it has no value before all "
+			 "were measured",
 			 n < all ? n : all - 1, all);
 }
 
 static void hardly_text(const struct unc_session *s, double seconds, const struct unc_stretch *of,
 			struct unc_error *err)
 {
-	unc_fail(err, UNC_ERR_PASSES, "measured in %.2g %% of the %s, where its turn is %.0f %%",
+	unc_fail(err, UNC_ERR_PASSES, "measured in only %.2g %% of the %s, instead of %.0f %%",
 		 100 * seconds / of->all, of->interval ? "interval" : "time", 100. / s->n_passes);
 }
 

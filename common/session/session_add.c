@@ -221,10 +221,10 @@ static int check_whole_socket(struct unc_session *s, const struct unc_name *name
 		return 0;
 	if (unc_name_ports(name) || name->spec.index >= 0)
 		return unc_fail(&s->error, UNC_ERR_INVALID,
-				"it is of sockets, not of units or ports");
+				"it is computed for sockets, not for units or ports");
 	if (name->node >= 0 && unc_numa_clustered(s->platform))
 		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE,
-				"it is known of sockets only, and node %d is a part of socket %d",
+				"it is known for sockets only, and node %d is a part of socket %d",
 				name->node, name->at.socket);
 	return 0;
 }

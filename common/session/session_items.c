@@ -170,7 +170,7 @@ static int fail_conflict(struct unc_session *s, const struct unc_conflict *c, co
 	}
 	if (c->kind == UNC_CONFLICT_KIND)
 		return unc_fail(&s->error, UNC_ERR_CONFLICT,
-				"%s and %s are of two kinds of which %s counts one at a time", one,
+				"%s and %s are of two kinds, and %s counts one kind at a time", one,
 				two, type);
 	unc_put_bits(&list, b->code.counters);
 	if (!(b->code.counters & (b->code.counters - 1)))

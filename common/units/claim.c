@@ -183,7 +183,7 @@ static int fail_busy(const struct claim *c)
 				"%s: %s with an event of another kind, and the unit counts one "
 				"kind at a time",
 				name, other);
-	return unc_fail(c->err, UNC_ERR_BUSY, "%s: %s, and beside it no filter is set", name,
+	return unc_fail(c->err, UNC_ERR_BUSY, "%s: %s, and no filter is set beside it", name,
 			other);
 }
 
@@ -194,15 +194,14 @@ static int fail_stopped(const struct claim *c)
 	uint16_t reg = c->o.foreigner;
 	char event[UNC_SPEC_MAX];
 
-	return unc_fail(
-		c->err, UNC_ERR_BUSY,
-		"%s of %s holds 0x%llx, which does not let all of it count, and %s counts for "
-		"somebody else (0x%llx%s)",
-		unc_reg_name(c->t, c->type->unit_ctl), unc_unit_name(p, c->set->unit).text,
-		(unsigned long long)found_value(c, c->type->unit_ctl), unc_reg_name(c->t, reg),
-		(unsigned long long)found_value(c, reg),
-		unc_unit_event_text(p, c->set->unit, found_value(c, reg), NULL, 0, event,
-				    sizeof(event)));
+	return unc_fail(c->err, UNC_ERR_BUSY,
+			"%s of %s holds 0x%llx, which stops counters of it, and stays so while %s "
+			"counts for somebody else (0x%llx%s)",
+			unc_reg_name(c->t, c->type->unit_ctl), unc_unit_name(p, c->set->unit).text,
+			(unsigned long long)found_value(c, c->type->unit_ctl),
+			unc_reg_name(c->t, reg), (unsigned long long)found_value(c, reg),
+			unc_unit_event_text(p, c->set->unit, found_value(c, reg), NULL, 0, event,
+					    sizeof(event)));
 }
 
 /* ---- settings */

@@ -372,7 +372,7 @@ static int walk_broker(struct unc_platform *p, struct unc_counters *found, size_
 		if (!p->access || unc_kernel_passed(p->access, first, &answer, &why) < 0) {
 			if (why.code && why.code != UNC_ERR_NOT_FOUND)
 				unc_platform_log(p, UNC_LOG_WARNING,
-						 "what the broker has given out is not known: %s",
+						 "the counters of the broker are not known: %s",
 						 why.text);
 			return rc;
 		}
@@ -387,7 +387,7 @@ static int walk_broker(struct unc_platform *p, struct unc_counters *found, size_
 	if (gmtime_r(&seconds, &t))
 		strftime(since, sizeof(since), "%Y-%m-%dT%H:%M:%SZ", &t);
 	unc_platform_log(p, UNC_LOG_WARNING,
-			 "the broker began at %s: of what one gave out before it knows nothing",
+			 "the broker began at %s: it does not know what an earlier one gave out",
 			 since);
 	return rc;
 }

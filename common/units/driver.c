@@ -243,7 +243,7 @@ static int kernel_fail_unread(const struct unc_run *run, const struct unc_set *s
 					     "process of this user has stopped it"
 			: error == ERANGE  ? "another process of this user has set it to 0"
 			: error == ENOLINK ? "another process of this user has ended a part of it"
-			: error == EBUSY   ? "others of the kernel's users have its counters"
+			: error == EBUSY   ? "other users of the kernel have its counters"
 					   : strerror(error));
 }
 

@@ -198,7 +198,7 @@ void unc_set_reason(const struct unc_run *run, const struct unc_set *set, struct
 void unc_set_idle(const struct unc_run *run, const struct unc_set *set, struct unc_error *err)
 {
 	unc_fail(err, UNC_ERR_BUSY,
-		 "%s: not measured: others of the kernel's users had the counters of %s all the "
+		 "%s: not measured: other users of the kernel had the counters of %s all the "
 		 "time",
 		 set->counter[0].event->name, unc_unit_name(run->platform, set->unit).text);
 }
@@ -215,8 +215,8 @@ void unc_set_unproven(const struct unc_run *run, const struct unc_set *set, stru
 
 	if (set->shared)
 		unc_fail(err, UNC_ERR_BUSY,
-			 "no counter of %s has moved for a while, and somebody else counts there: "
-			 "he may have frozen it",
+			 "no counter of %s has moved for a while: somebody else counts there, "
+			 "and may have frozen it",
 			 unit.text);
 	else if (set->stood)
 		unc_fail(err, UNC_ERR_BUSY,

@@ -243,7 +243,7 @@ int unc_plan_restore(struct unc_platform *p, struct unc_plan *plan, struct unc_e
 			if (plan->op[i].error)
 				failed |= unc_access_run(p->access, &plan->op[i], 1) < 0;
 	}
-	return failed ? unc_plan_fail(p, plan, "putting back what was found", err) : 0;
+	return failed ? unc_plan_fail(p, plan, "restoring what was found", err) : 0;
 }
 
 /* ---- bits that read back as written */

@@ -91,8 +91,9 @@ static void add_rare_delta(struct unc_run *run, struct unc_set *set, struct unc_
 	struct unc_error why = {0};
 
 	if (is_ones(run, c, value))
-		unc_fail(&why, UNC_ERR_IO, "%s: %s of %s reads as all ones: nobody answers", name,
-			 reg, unit.text);
+		unc_fail(&why, UNC_ERR_IO,
+			 "%s: %s of %s reads as all ones: the unit does not answer", name, reg,
+			 unit.text);
 	else if (may_wrap(c, since) || (may_wrap(c, 4 * since) && exceeds_rate(c, delta, since)))
 		unc_fail(&why, UNC_ERR_RANGE,
 			 "%s: %s of %s was not read for %.0f s and may have wrapped meanwhile",

@@ -132,8 +132,8 @@ static int check_found(struct unc_run *run, struct unc_set *set, struct unc_erro
 			continue;
 		s->state = UNC_NOT_OURS;
 		unc_fail(&why, UNC_ERR_BUSY,
-			 "%s of %s holds 0x%" PRIx64 " in place of 0x%" PRIx64
-			 " by now: somebody else programs it at the same time",
+			 "%s of %s holds 0x%" PRIx64 " instead of 0x%" PRIx64
+			 ": somebody else programs it at the same time",
 			 unc_reg_name(run->platform->table, s->reg),
 			 unc_unit_name(run->platform, set->unit).text, now->op[k].value, s->found);
 		rc = unc_set_leave(run, set, &why, err);

@@ -39,7 +39,7 @@ int unc_unit_go_on(struct unc_platform *p, const struct unc_instance *u,
 	if (rc == 0 && orphan && !others && unc_type_restores(t, type))
 		rc = unc_plan_add(t, &plan, u, type->unit_ctl, UNC_OP_WRITE,
 				  orphan->found & t->reg[type->unit_ctl].write_mask, err);
-	return unc_plan_run_once(p, &plan, rc, "letting a unit go on", err);
+	return unc_plan_run_once(p, &plan, rc, "unfreezing a unit", err);
 }
 
 /* ---- sockets */
@@ -114,8 +114,7 @@ int unc_socket_go_on(struct unc_run *run, unsigned socket, struct unc_error *err
 		return unc_no_memory(err);
 	if (rc == 0)
 		unc_platform_log(p, UNC_LOG_WARNING,
-				 "socket %u was frozen and nobody counts there: it goes on",
-				 socket);
+				 "socket %u was frozen, and nobody counts there: unfrozen", socket);
 	else /* its units are lost, those of other sockets are not */
 		unc_platform_log(p, UNC_LOG_WARNING, "socket %u is frozen and stays so: %s", socket,
 				 why.text);

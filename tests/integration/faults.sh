@@ -355,7 +355,7 @@ n=$(changed 0x0 /dev/cpu/0/msr 0xD10 0xD11 0xD12 0xD13)
 result $? "and is tried again: nothing is left behind ($n left)"
 control reset "at 0.9 fail write /dev/cpu/0/msr - EIO"
 real stat -j -d 1 -e cbo0.CLOCKTICKS:socket=0
-[ "$status" -eq 1 ] && grep -qxF 'uncore: putting back what was found failed: CTL3 of cbo0 (socket 0) at msr 0xd00 on cpu 0: Input/output error' "$dir/err"
+[ "$status" -eq 1 ] && grep -qxF 'uncore: restoring what was found failed: CTL3 of cbo0 (socket 0) at msr 0xd00 on cpu 0: Input/output error' "$dir/err"
 result $? "a write that fails for good: what could not be restored is named"
 control reset "fail write /dev/cpu/0/msr - EIO"
 real stat -j -d 1 -e cbo0.CLOCKTICKS:socket=0
