@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The log has one line a user and minute: all that he was given and refused in it. */
+/* The log has at most one line a user and minute, with all that was given and refused in it. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -15,16 +15,16 @@ static void write_line(struct broker *b, struct user *u)
 	u->given = u->refused = 0;
 }
 
-static bool is_due(const struct broker *b, const struct user *u)
+static bool is_line_due(const struct broker *b, const struct user *u)
 {
 	return !u->logged || b->clock - u->logged >= minute;
 }
 
-/* The first of a while is told at once. */
-static void note(struct broker *b, struct user *u, pid_t pid)
+/* Logs the first request after a quiet minute at once; later ones wait for audit_write(). */
+static void note_request(struct broker *b, struct user *u, pid_t pid)
 {
 	u->pid = pid;
-	if (is_due(b, u))
+	if (is_line_due(b, u))
 		write_line(b, u);
 }
 
@@ -37,20 +37,20 @@ void audit_given(struct broker *b, const struct grant *g)
 		 "cpu=%u %s/config=0x%" PRIx64 ",config1=0x%" PRIx64 ",config2=0x%" PRIx64 "/",
 		 g->set.cpu, g->set.pmu, g->set.event[0].config, g->set.event[0].config1,
 		 g->set.event[0].config2);
-	note(b, u, g->pid);
+	note_request(b, u, g->pid);
 }
 
 void audit_refused(struct broker *b, uid_t uid, pid_t pid, const char *why)
 {
 	struct user *u = grants_known(b, uid);
 
-	if (!u) { /* who is not served has no place of his own */
+	if (!u) { /* users that are not served share one entry */
 		u = &b->strangers;
 		u->uid = uid;
 	}
 	u->refused++;
 	snprintf(u->last, sizeof(u->last), "%s", why);
-	note(b, u, pid);
+	note_request(b, u, pid);
 }
 
 uint64_t audit_write(struct broker *b, bool all)
@@ -62,7 +62,7 @@ uint64_t audit_write(struct broker *b, bool all)
 
 		if (!u->given && !u->refused)
 			continue;
-		if (all || is_due(b, u))
+		if (all || is_line_due(b, u))
 			write_line(b, u);
 		else if (u->logged + minute - b->clock < next)
 			next = u->logged + minute - b->clock;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is open, for whom, and until when. */
+/* Grants: which sets of events are open for which users, and the leases of connections. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -29,7 +29,7 @@ struct user *grants_user(struct broker *b, uid_t uid)
 	for (unsigned i = uid ? 1 : 0; i < MAX_USERS; i++) { /* the first is root */
 		struct user *u = &b->user[i];
 
-		/* Who comes again at once has not earned new requests by going. */
+		/* Keep the entry for a second: reconnecting must not refill the tokens. */
 		if (!free_one && (!u->used || (!u->connections && !u->descriptors && !u->given &&
 					       !u->refused && b->clock - u->seen > second)))
 			free_one = u;
@@ -40,7 +40,7 @@ struct user *grants_user(struct broker *b, uid_t uid)
 	return free_one;
 }
 
-/* Whether a user may have one more of something, of which he has `mine`, and all have `all` of `most`. */
+/* Whether a user with `mine` entries may have one more; all users together have `all` of `most`. */
 static bool may_have(uid_t uid, size_t mine, size_t all, size_t most)
 {
 	return uid ? mine < most / SHARE && all < most - most / ROOTS : all < most;
@@ -75,7 +75,7 @@ static int fail_open(struct broker *b, const struct unc_wire_set *set, uint16_t 
 	}
 }
 
-/* The number of a PMU, if the CPU is one of its mask. */
+/* Finds the number of a set's PMU. Fails if the set's CPU is not in the PMU's mask. */
 static int find_pmu(struct broker *b, const struct unc_wire_set *set, uint32_t *pmu,
 		    struct unc_error *err)
 {
@@ -98,9 +98,9 @@ static int find_pmu(struct broker *b, const struct unc_wire_set *set, uint32_t *
 	return 0;
 }
 
-/* All of it is asked at each request: nothing that was allowed once stays so. */
-static int check_set(struct broker *b, uid_t uid, const struct unc_wire_set *set, uint32_t *pmu,
-		     uint16_t *type, struct unc_error *err)
+/* Checks a set anew at each request, since the policy and the kernel may have changed. */
+static int check_allowed(struct broker *b, uid_t uid, const struct unc_wire_set *set, uint32_t *pmu,
+			 uint16_t *type, struct unc_error *err)
 {
 	struct unc_kernel_event known;
 	int rc = find_pmu(b, set, pmu, err);
@@ -115,7 +115,7 @@ static int check_set(struct broker *b, uid_t uid, const struct unc_wire_set *set
 
 /* ---- grants and their leases */
 
-/* The copies are closed; who was given some keeps them, stopped. */
+/* Stops the events, and closes the broker's descriptors; clients keep theirs, stopped. */
 static void retire(struct broker *b, struct grant *g)
 {
 	if (g->retired)
@@ -156,9 +156,9 @@ static bool same_set(const struct unc_wire_set *a, const struct unc_wire_set *b)
 	       memcmp(a->event, b->event, a->n * sizeof(a->event[0])) == 0;
 }
 
-/* The lease of a connection for a set: of a grant that is retired, or of one that is not. */
-static struct lease *lease_of(struct broker *b, unsigned connection, const struct unc_wire_set *set,
-			      bool retired)
+/* The lease of a connection for a set; retired: of a retired grant only, else of others only. */
+static struct lease *find_lease(struct broker *b, unsigned connection,
+				const struct unc_wire_set *set, bool retired)
 {
 	for (struct lease *l = b->lease; l < b->lease + b->n_leases; l++) {
 		const struct grant *g = &b->grant[l->grant];
@@ -169,7 +169,7 @@ static struct lease *lease_of(struct broker *b, unsigned connection, const struc
 	return NULL;
 }
 
-/* That of the user for the same set; or where there is none, a free one. MAX_GRANTS: none. */
+/* The user's grant for the same set, or a free one. MAX_GRANTS: none is free. */
 static size_t find_grant(const struct broker *b, uid_t uid, const struct unc_wire_set *set)
 {
 	size_t i = 0, free_one = MAX_GRANTS;
@@ -185,9 +185,9 @@ static size_t find_grant(const struct broker *b, uid_t uid, const struct unc_wir
 	return free_one < b->n_grants ? free_one : b->n_grants;
 }
 
-/* In how many turns a user's sets count on a unit, this one among them, if each finds the first that has room. */
-static unsigned turns_of(const struct broker *b, uid_t uid, const struct unc_wire_set *set,
-			 const struct unc_tbl_type *type)
+/* The number of turns in which a user's sets time-share a unit, this set included (first fit). */
+static unsigned count_turns(const struct broker *b, uid_t uid, const struct unc_wire_set *set,
+			    const struct unc_tbl_type *type)
 {
 	unsigned used[MAX_GRANTS / SHARE] = {set->n}, turns = 1;
 	const unsigned counters = type->n_counters + type->counters.n;
@@ -222,7 +222,7 @@ static int check_limits(struct broker *b, const struct connection *c, const stru
 				"you have %u sets of events, all users %zu: the broker has no room "
 				"for more",
 				u->grants, b->n_grants);
-	if (c->uid && turns_of(b, c->uid, set, &b->table.type[type]) > b->policy.sets)
+	if (c->uid && count_turns(b, c->uid, set, &b->table.type[type]) > b->policy.sets)
 		return unc_fail(
 			err, UNC_ERR_BUSY,
 			"cpu %u: you have other sets of events open there that do not count "
@@ -257,13 +257,13 @@ static int new_grant(struct broker *b, struct grant *g, const struct connection 
 }
 
 /* The set is allowed; pmu, type: as it was found. */
-static int open_set(struct broker *b, unsigned connection, const struct unc_wire_set *set,
-		    uint32_t pmu, uint16_t type, int *fd, size_t *n, struct unc_error *err)
+static int lease_set(struct broker *b, unsigned connection, const struct unc_wire_set *set,
+		     uint32_t pmu, uint16_t type, int *fd, size_t *n, struct unc_error *err)
 {
 	const struct connection *c = &b->connection[connection];
 	struct user *u = grants_user(b, c->uid);
 	size_t at = find_grant(b, c->uid, set);
-	struct lease *lease = lease_of(b, connection, set, false);
+	struct lease *lease = find_lease(b, connection, set, false);
 	unsigned times = 0;
 	int rc;
 
@@ -301,9 +301,9 @@ int grants_close(struct broker *b, unsigned connection, const struct unc_wire_re
 	int rc = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct lease *lease = lease_of(b, connection, &r->set[i], true);
+		struct lease *lease = find_lease(b, connection, &r->set[i], true);
 
-		lease = lease ? lease : lease_of(b, connection, &r->set[i], false);
+		lease = lease ? lease : find_lease(b, connection, &r->set[i], false);
 		if (!lease)
 			rc = unc_fail(err, UNC_ERR_NOT_FOUND, "%s: you have no such events",
 				      r->set[i].pmu);
@@ -323,11 +323,12 @@ int grants_open(struct broker *b, unsigned connection, const struct unc_wire_req
 
 	*n = 0;
 	while (allowed < r->head.n && /* all of it, before any is opened */
-	       (rc = check_set(b, uid, &r->set[allowed], &pmu[allowed], &type[allowed], err)) == 0)
+	       (rc = check_allowed(b, uid, &r->set[allowed], &pmu[allowed], &type[allowed], err)) ==
+		       0)
 		allowed++;
 	while (rc == 0 && opened < r->head.n &&
-	       (rc = open_set(b, connection, &r->set[opened], pmu[opened], type[opened], fd, n,
-			      err)) == 0)
+	       (rc = lease_set(b, connection, &r->set[opened], pmu[opened], type[opened], fd, n,
+			       err)) == 0)
 		opened++;
 	if (rc < 0) {
 		unc_error_prefix(err, "%s", r->set[allowed < r->head.n ? allowed : opened].pmu);

@@ -39,12 +39,12 @@ struct reading {
 	int sockets;
 	struct policy *out;
 	struct unc_buf told;
-	bool allows; /* a section has said so */
+	bool allows; /* the file has a section [allow] */
 };
 
 /* ---- events of the tables */
 
-/* Whether an event, or (NULL) any, is one of the words, but for these bits. */
+/* Whether the words contain an event (NULL: any event) of a PMU; ignored: bits not compared. */
 static bool is_among(const struct policy *p, uint16_t type, unsigned pmu,
 		     const struct unc_kernel_event *e, uint64_t ignored)
 {
@@ -56,8 +56,8 @@ static bool is_among(const struct policy *p, uint16_t type, unsigned pmu,
 	return false;
 }
 
-/* An event on each socket, if the kernel's driver has it. filtered: only with a value in filters, or of a counter that
- * counts one thing. */
+/* Adds an event on each socket, if the kernel's driver has it. filtered: only if it sets a filter, or has a counter of
+ * its own. */
 static int add_spec(struct reading *r, const struct unc_spec *spec, bool filtered,
 		    struct unc_error *err)
 {
@@ -80,16 +80,16 @@ static int add_spec(struct reading *r, const struct unc_spec *spec, bool filtere
 	return 0;
 }
 
-/* The events of a metric that are of these types. */
-static int add_metric(struct reading *r, unsigned metric, const bool *types, bool filtered,
-		      struct unc_error *err)
+/* Adds the events of a metric that belong to these types. */
+static int add_metric_events(struct reading *r, unsigned metric, const bool *types, bool filtered,
+			     struct unc_error *err)
 {
 	struct unc_expr *formula;
 	struct unc_spec spec;
 	int rc = 0;
 
 	if (unc_formula_parse(r->t, metric, NULL, NULL, &formula, NULL) < 0)
-		return 0; /* one that this CPU has not */
+		return 0; /* this CPU lacks the metric */
 	for (size_t i = 0; i < unc_expr_refs(formula) && rc == 0; i++)
 		if (unc_spec_parse(r->t, unc_expr_ref(formula, i)->event, &spec, NULL) == 0 &&
 		    types[spec.type])
@@ -98,8 +98,8 @@ static int add_metric(struct reading *r, unsigned metric, const bool *types, boo
 	return rc;
 }
 
-static int add_group(struct reading *r, const struct unc_tbl_group *g, const bool *types,
-		     struct unc_error *err)
+static int add_group_events(struct reading *r, const struct unc_tbl_group *g, const bool *types,
+			    struct unc_error *err)
 {
 	struct unc_name name;
 	int rc = 0;
@@ -108,13 +108,13 @@ static int add_group(struct reading *r, const struct unc_tbl_group *g, const boo
 		if (unc_name_parse(r->t, unc_tbl_str(r->t, r->t->group_item[i].text), &name, NULL))
 			continue;
 		else if (name.metric >= 0)
-			rc = add_metric(r, (unsigned)name.metric, types, false, err);
+			rc = add_metric_events(r, (unsigned)name.metric, types, false, err);
 		else if (types[name.spec.type])
 			rc = add_spec(r, &name.spec, false, err);
 	return rc;
 }
 
-/* What the tables themselves put into filters: of each event, with each umask, and of metrics. */
+/* Adds events whose filters the tables set: each event alone and with each umask, and those of metrics. */
 static int add_filtered(struct reading *r, const bool *types, struct unc_error *err)
 {
 	const struct unc_table *t = r->t;
@@ -132,7 +132,7 @@ static int add_filtered(struct reading *r, const bool *types, struct unc_error *
 		}
 	}
 	for (size_t i = 0; i < t->n_metric && rc == 0; i++)
-		rc = add_metric(r, (unsigned)i, types, true, err);
+		rc = add_metric_events(r, (unsigned)i, types, true, err);
 	return rc;
 }
 
@@ -145,8 +145,8 @@ static uint16_t find_row(const struct unc_table *t, const char *name, bool group
 		     : unc_find_type(t, name);
 }
 
-/* Takes the next of a list of unit types or groups. *row: UNC_NONE where another CPU has it, for a
- * site has one file for all of its machines. */
+/* Reads the next name of a list of unit types or groups. *row: UNC_NONE if only another CPU has it:
+ * a site has one file for all of its machines. */
 static int next_row(const struct reading *r, const char **list, bool group, uint16_t *row,
 		    struct unc_error *err)
 {
@@ -169,7 +169,7 @@ static int next_row(const struct reading *r, const char **list, bool group, uint
 		group ? "groups" : "list");
 }
 
-static int allow(struct reading *r, struct unc_sections *f, struct unc_error *err)
+static int read_allow(struct reading *r, struct unc_sections *f, struct unc_error *err)
 {
 	const char *units = unc_section_value(f, "units"), *groups, *list = units;
 	bool types[MAX_TYPES] = {false};
@@ -185,7 +185,7 @@ static int allow(struct reading *r, struct unc_sections *f, struct unc_error *er
 	groups = list = unc_section_value(f, "groups");
 	while (list && rc == 0)
 		if ((rc = next_row(r, &list, true, &row, err)) == 0 && row != UNC_NONE)
-			rc = add_group(r, &r->t->group[row], types, err);
+			rc = add_group_events(r, &r->t->group[row], types, err);
 	for (size_t i = 0; !groups && i < MAX_TYPES; i++)
 		r->out->all[i] |= types[i];
 	unc_put(&r->told, "%s%s%s%s", r->told.n ? "; " : "", groups ? groups : "all events", " on ",
@@ -193,7 +193,7 @@ static int allow(struct reading *r, struct unc_sections *f, struct unc_error *er
 	return rc < 0 || groups ? rc : add_filtered(r, types, err);
 }
 
-static int connect_groups(struct reading *r, struct unc_sections *f, struct unc_error *err)
+static int read_connect(struct reading *r, struct unc_sections *f, struct unc_error *err)
 {
 	const char *list = unc_section_value(f, "groups");
 	char name[LONGEST_NAME] = "";
@@ -244,9 +244,9 @@ static int read_text(struct reading *r, const char *path, char *text, struct unc
 	int rc;
 
 	while ((rc = unc_section_next(&f, err)) > 0) {
-		rc = f.rule == &rules[ALLOW]   ? allow(r, &f, err)
+		rc = f.rule == &rules[ALLOW]   ? read_allow(r, &f, err)
 		     : f.rule == &rules[LIMIT] ? read_limits(&f, r->out, err)
-					       : connect_groups(r, &f, err);
+					       : read_connect(r, &f, err);
 		if (rc < 0)
 			return unc_section_wrong(&f, err);
 	}
@@ -284,7 +284,7 @@ int policy_read(const char *path, const struct unc_table *t, int sockets, struct
 /* ---- questions */
 
 /* Whether a unit of a type has this PMU. */
-static bool has_pmu(const struct unc_table *t, unsigned type, unsigned pmu, const char *name)
+static bool is_pmu_of_type(const struct unc_table *t, unsigned type, unsigned pmu, const char *name)
 {
 	const char *pattern = unc_tbl_str(t, t->kernel[t->type[type].kernels.first + pmu].name);
 	char buf[UNC_KERNEL_NAME];
@@ -301,8 +301,8 @@ static bool has_pmu(const struct unc_table *t, unsigned type, unsigned pmu, cons
 	return false;
 }
 
-/* Bits of a control that switch a filter on: with them, a filter of 0 selects as well. */
-static uint64_t switches_of(const struct unc_table *t, const struct unc_tbl_type *type)
+/* Bits of a control that switch a filter on: with such a bit, even a filter of 0 selects. */
+static uint64_t filter_switches(const struct unc_table *t, const struct unc_tbl_type *type)
 {
 	uint64_t bits = 0;
 
@@ -324,7 +324,7 @@ static int check_bits(const struct unc_table *t, uid_t uid, uint16_t type, unsig
 		return unc_fail(err, UNC_ERR_INVALID,
 				"config=0x%llx has bits that its driver does not carry",
 				(unsigned long long)e->config);
-	if (uid && (e->config1 || e->config2 || e->config & switches_of(t, &t->type[type])))
+	if (uid && (e->config1 || e->config2 || e->config & filter_switches(t, &t->type[type])))
 		return unc_fail(err, UNC_ERR_PERMISSION, "%s", of_fields);
 	return 0;
 }
@@ -344,7 +344,7 @@ int policy_allows(const struct policy *p, const struct unc_table *t, uid_t uid, 
 				(unsigned long long)e->config2);
 	for (uint16_t i = 0; i < t->n_type; i++)
 		for (unsigned pmu = 0; pmu < t->type[i].kernels.n; pmu++) {
-			if (!has_pmu(t, i, pmu, name))
+			if (!is_pmu_of_type(t, i, pmu, name))
 				continue;
 			found = true;
 			*type = i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Those who are connected: who they are, what they ask, what they are told. */
+/* Connections: who may connect, their requests, and the answers. */
 #include <errno.h>
 #include <linux/sockios.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static struct unc_wire_answer answer_of(const struct broker *b, uint16_t kind)
 	};
 }
 
-/* Never waits: whoever does not take an answer gets no other, and one that does not fit is the end. */
+/* Never waits: a client that does not receive its answers gets no further one. False: this one did not fit. */
 static bool send_answer(int to, const struct unc_wire_answer *answer, size_t rows, const int *fd,
 			size_t n)
 {
@@ -75,8 +75,8 @@ static bool is_member(const struct policy *p, int fd, const struct ucred *who)
 	return false;
 }
 
-/* Whether a uid is one of those that users may take for their own user namespaces (subuid(5)): of these one user
- * has thousands. */
+/* Whether a uid is subordinate (subuid(5)). One user has thousands of them for user namespaces, so limits by uid
+ * would not hold. */
 static bool is_subordinate(uid_t uid)
 {
 	FILE *f = fopen("/etc/subuid", "re");
@@ -94,7 +94,7 @@ static bool is_subordinate(uid_t uid)
 	return is;
 }
 
-static int check_peer(struct broker *b, int fd, struct ucred *who, struct unc_error *err)
+static int check_peer_rights(struct broker *b, int fd, struct ucred *who, struct unc_error *err)
 {
 	socklen_t size = sizeof(*who);
 	struct user *u;
@@ -130,7 +130,7 @@ static int check_peer(struct broker *b, int fd, struct ucred *who, struct unc_er
 	return 0;
 }
 
-/* Whether an answer to it was not taken. */
+/* Whether the client has not received its last answer yet. */
 static bool is_untaken(const struct connection *c)
 {
 	int unread = 0;
@@ -151,7 +151,7 @@ void serve_accept(struct broker *b, int listening)
 		i++;
 	if (i == MAX_CONNECTIONS)
 		unc_fail(&err, UNC_ERR_BUSY, "the broker has too many connections");
-	if (err.code || check_peer(b, fd, &who, &err) < 0) {
+	if (err.code || check_peer_rights(b, fd, &who, &err) < 0) {
 		audit_refused(b, who.uid, who.pid, err.text);
 		send_error(b, fd, 0, &err);
 		close(fd);
@@ -180,9 +180,9 @@ void serve_close(struct broker *b, unsigned i)
 
 /* ---- requests */
 
-/* Reads one message: 0, or what is wrong with it. There is no room for descriptors, so that the kernel
- * drops those that came: close() of one waits here as long as its sender likes, in his FUSE mount. */
-static int receive(int fd, struct unc_wire_request *r, size_t *size, struct unc_error *err)
+/* Reads one message. There is no room for descriptors, so that the kernel drops those that came with it:
+ * close() of one, on a FUSE mount of its sender, could block the broker as long as the sender likes. */
+static int receive_request(int fd, struct unc_wire_request *r, size_t *size, struct unc_error *err)
 {
 	struct iovec data = {r, sizeof(*r)};
 	struct msghdr m = {.msg_iov = &data, .msg_iovlen = 1};
@@ -209,7 +209,7 @@ static bool is_zero(const void *data, size_t size)
 	return true;
 }
 
-static int check_set(const struct unc_wire_set *set, bool asks, struct unc_error *err)
+static int check_set_format(const struct unc_wire_set *set, bool asks, struct unc_error *err)
 {
 	const char *end = memchr(set->pmu, '\0', sizeof(set->pmu));
 
@@ -223,7 +223,7 @@ static int check_set(const struct unc_wire_set *set, bool asks, struct unc_error
 	return 0;
 }
 
-/* By what all versions have in common first. */
+/* Checks a request; first the fields that all versions of the protocol have in common. */
 static int check_request(const struct unc_wire_request *r, size_t size, struct unc_error *err)
 {
 	size_t sets = r->head.kind == UNC_WIRE_LIST ? 0 : r->head.n, events = 0;
@@ -247,7 +247,7 @@ static int check_request(const struct unc_wire_request *r, size_t size, struct u
 		return unc_fail(err, UNC_ERR_INVALID, "%zu bytes are not a request of %zu sets",
 				size, sets);
 	for (size_t i = 0; i < sets && rc == 0; i++) {
-		rc = check_set(&r->set[i], asks, err);
+		rc = check_set_format(&r->set[i], asks, err);
 		events += rc == 0 ? r->set[i].n : 0;
 	}
 	if (rc == 0 && events > UNC_WIRE_FDS)
@@ -287,8 +287,8 @@ static bool list_grants(const struct broker *b, int to, uint32_t first)
 	return send_answer(to, &answer, answer.head.n, NULL, 0);
 }
 
-/* Descriptors that the kernel has on the way are counted for all users together, against the broker: one who
- * does not take his answers may have a part of them. */
+/* The kernel counts all descriptors in flight against the broker. A user who does not receive answers may
+ * therefore have only a part of them. */
 static int check_untaken(struct broker *b, const struct connection *c,
 			 const struct unc_wire_request *r, struct unc_error *err)
 {
@@ -313,7 +313,8 @@ static int check_untaken(struct broker *b, const struct connection *c,
 	return 0;
 }
 
-static int ask(struct broker *b, uid_t uid, const struct unc_wire_request *r, struct unc_error *err)
+static int answer_ask(struct broker *b, uid_t uid, const struct unc_wire_request *r,
+		      struct unc_error *err)
 {
 	uint16_t type;
 
@@ -345,7 +346,7 @@ static bool answer_request(struct broker *b, unsigned i, const struct unc_wire_r
 		rc = grants_close(b, i, r, r->head.n, &err);
 		break;
 	default:
-		rc = ask(b, c->uid, r, &err);
+		rc = answer_ask(b, c->uid, r, &err);
 		snprintf(answer.text, sizeof(answer.text), "%s", b->policy.told);
 	}
 	if (rc < 0) {
@@ -364,8 +365,8 @@ static bool answer_request(struct broker *b, unsigned i, const struct unc_wire_r
 	return send_error(b, c->fd, r->head.kind, &err);
 }
 
-/* Whether it is his turn: his last answer was taken, and he has not asked too often. */
-static bool is_heard(struct broker *b, struct connection *c)
+/* Whether a connection may be served now: its last answer was received, and its user has tokens left. */
+static bool may_be_heard(struct broker *b, struct connection *c)
 {
 	struct user *u = grants_user(b, c->uid);
 	double most = b->policy.requests;
@@ -397,9 +398,9 @@ void serve_request(struct broker *b, unsigned i)
 	struct unc_error err = {0};
 	size_t size = 0;
 
-	if (!is_heard(b, c))
+	if (!may_be_heard(b, c))
 		return;
-	int rc = receive(c->fd, &r, &size, &err);
+	int rc = receive_request(c->fd, &r, &size, &err);
 
 	if (rc == UNC_ERR_BUSY)
 		return;
@@ -407,7 +408,7 @@ void serve_request(struct broker *b, unsigned i)
 		rc = check_request(&r, size, &err);
 	if (err.code)
 		send_error(b, c->fd, 0, &err);
-	/* Who does not speak the protocol is not listened to any longer. */
+	/* A client that violates the protocol is disconnected. */
 	if (rc < 0 || !answer_request(b, i, &r))
 		serve_close(b, i);
 }

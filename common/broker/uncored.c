@@ -44,7 +44,7 @@ static uint64_t now(void)
 
 /* ---- the socket */
 
-/* Passed by the service manager (sd_listen_fds(3)); -1: none is. */
+/* The socket passed by the service manager (sd_listen_fds(3)); -1: none. */
 static int passed_socket(struct unc_error *err)
 {
 	const char *pid = getenv("LISTEN_PID"), *n = getenv("LISTEN_FDS");
@@ -64,7 +64,7 @@ static int passed_socket(struct unc_error *err)
 	return 3;
 }
 
-/* Nobody but the owner of its folder can put another in the place of it. */
+/* Creates the socket. Only the owner of its folder can replace it. */
 static int own_socket(const char *path, struct unc_error *err)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
@@ -104,9 +104,9 @@ static int own_socket(const char *path, struct unc_error *err)
 	return fd;
 }
 
-/* ---- what it begins with */
+/* ---- start */
 
-/* Without the right nobody is served: said in the words of what is missing, to the log and to each who asks. */
+/* Without the right nobody is served; the log and each client get the right that is missing. */
 void broker_try_right(struct broker *b)
 {
 	const struct unc_kernel_event nothing = {.config = PERF_COUNT_SW_DUMMY};
@@ -114,7 +114,7 @@ void broker_try_right(struct broker *b)
 	bool said = b->unable.code == UNC_ERR_PERMISSION;
 	int fd;
 
-	if (b->unable.code && !said) /* its policy */
+	if (b->unable.code && !said) /* unable because of its policy */
 		return;
 	unc_error_clear(&b->unable);
 	fd = unc_events_system.open(&b->machine, &attr, b->topology.socket[0].cpu, -1);
@@ -143,7 +143,7 @@ static bool find_table(const struct broker *b, const char *cpu, struct unc_table
 	return false;
 }
 
-static int begin(struct broker *b, const char *policy, struct unc_error *err)
+static int init_broker(struct broker *b, const char *policy, struct unc_error *err)
 {
 	struct rlimit limit;
 	struct timespec t;
@@ -196,7 +196,7 @@ static int read_policy(struct broker *b, const char *cpu, struct unc_error *err)
 				   (unsigned)b->topology.model);
 	if (rc == 0)
 		rc = policy_read(b->policy_path, &table, b->topology.n_sockets, &b->policy, err);
-	if (rc < 0) { /* what was allowed is of the table before */
+	if (rc < 0) { /* the old policy needs the old table */
 		unc_named_free(&named);
 		return rc;
 	}
@@ -206,8 +206,8 @@ static int read_policy(struct broker *b, const char *cpu, struct unc_error *err)
 	return 0;
 }
 
-/* What is wrong from the beginning is no reason to end: then nobody would tell why. */
-static void read_first(struct broker *b)
+/* A bad policy at the start does not end the broker, so that clients get the reason. */
+static void read_first_policy(struct broker *b)
 {
 	struct unc_error err = {0};
 
@@ -219,7 +219,7 @@ static void read_first(struct broker *b)
 	unc_fail(&b->unable, UNC_ERR_BUSY, "the broker of this site serves nobody: %s", err.text);
 }
 
-static void read_again(struct broker *b)
+static void reload_policy(struct broker *b)
 {
 	struct unc_error err = {0};
 
@@ -233,25 +233,25 @@ static void read_again(struct broker *b)
 
 /* ---- the loop */
 
-/* False: it is to end. */
-static bool take_signal(struct broker *b, int signals)
+/* Handles SIGHUP (reload). False: the broker is to end. */
+static bool handle_signal(struct broker *b, int signals)
 {
 	struct signalfd_siginfo info;
 
 	if (read(signals, &info, sizeof(info)) != sizeof(info))
 		return true;
 	if (info.ssi_signo == SIGHUP)
-		read_again(b);
+		reload_policy(b);
 	return info.ssi_signo == SIGHUP;
 }
 
-static void interrupt(int signal)
+static void ignore_alarm(int signal)
 {
 	(void)signal;
 }
 
-/* The last close() of a TCP socket that a client sent waits as long as its SO_LINGER says; a signal
- * ends the wait. */
+/* The last close() of a TCP socket sent by a client may wait as long as its SO_LINGER says; the alarm
+ * signal ends that wait. */
 static void limit_waits(bool on)
 {
 	const struct timeval ms = {.tv_usec = on ? 1000 : 0};
@@ -259,8 +259,8 @@ static void limit_waits(bool on)
 	setitimer(ITIMER_REAL, &(struct itimerval){ms, ms}, NULL);
 }
 
-/* False: it is to end. */
-static bool turn(struct broker *b, int listening, int signals)
+/* One turn of the loop. False: the broker is to end. */
+static bool serve_turn(struct broker *b, int listening, int signals)
 {
 	static struct pollfd p[2 + MAX_CONNECTIONS];
 	const uint64_t ms = 1000000;
@@ -298,12 +298,12 @@ static bool turn(struct broker *b, int listening, int signals)
 	if (n > 0 && p[MAX_CONNECTIONS].revents)
 		serve_accept(b, listening);
 	limit_waits(false);
-	return n <= 0 || !p[MAX_CONNECTIONS + 1].revents || take_signal(b, signals);
+	return n <= 0 || !p[MAX_CONNECTIONS + 1].revents || handle_signal(b, signals);
 }
 
 static int serve(struct broker *b, int listening)
 {
-	const struct sigaction interrupts = {.sa_handler = interrupt, .sa_flags = SA_RESTART};
+	const struct sigaction interrupts = {.sa_handler = ignore_alarm, .sa_flags = SA_RESTART};
 	const int none = 0;
 	sigset_t set;
 	int signals;
@@ -315,7 +315,7 @@ static int serve(struct broker *b, int listening)
 	sigprocmask(SIG_SETMASK, &set, NULL);
 	sigaction(SIGALRM, &interrupts, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	/* A kernel that knows it refuses to send descriptors here, over connections made from now on. */
+	/* New kernels then refuse to send descriptors to the broker over connections made from now on. */
 	setsockopt(listening, SOL_SOCKET, SO_PASSRIGHTS, &none, sizeof(none));
 	signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (signals < 0) {
@@ -327,7 +327,7 @@ static int serve(struct broker *b, int listening)
 	else
 		broker_log(6, "serves %s: %s", unc_tbl_str(&b->table, b->table.title),
 			   b->policy.told);
-	while (turn(b, listening, signals))
+	while (serve_turn(b, listening, signals))
 		;
 	audit_write(b, true);
 	return 0;
@@ -340,7 +340,7 @@ static const char usage[] =
 	"[--help]\n"
 	"Opens the uncore events of the kernel for users whom the site allows; see uncored(8).\n";
 
-static int check(const struct broker *b)
+static int print_policy(const struct broker *b)
 {
 	const struct policy *p = &b->policy;
 
@@ -392,8 +392,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "uncored: --cpu needs --check\n%s", usage);
 		return 2;
 	}
-	if (begin(&broker, policy, &err) == 0 && only_check && read_policy(&broker, cpu, &err) == 0)
-		return check(&broker);
+	if (init_broker(&broker, policy, &err) == 0 && only_check &&
+	    read_policy(&broker, cpu, &err) == 0)
+		return print_policy(&broker);
 	if (!err.code)
 		listening = passed_socket(&err);
 	if (!err.code && listening < 0) {
@@ -404,7 +405,7 @@ int main(int argc, char **argv)
 		broker_log(3, "%s", err.text);
 		return 1;
 	}
-	read_first(&broker);
+	read_first_policy(&broker);
 	broker_try_right(&broker);
 	rc = serve(&broker, listening);
 	if (own)
