@@ -17,7 +17,7 @@ struct unc_backend {
 	struct unc_sim *sim;
 };
 
-static void open_sim(struct unc_backend *backend, struct unc_machine *machine)
+static void open_backend(struct unc_backend *backend, struct unc_machine *machine)
 {
 	backend->sim = unc_machine_sim(machine);
 }
@@ -40,7 +40,7 @@ static int fail_absent(const struct unc_reg *reg, struct unc_error *err)
 			unc_space_name(reg->space), shown, reg->target);
 }
 
-static int prepare(struct unc_backend *backend, struct unc_reg_op *op, struct unc_error *err)
+static int prepare_op(struct unc_backend *backend, struct unc_reg_op *op, struct unc_error *err)
 {
 	struct sim_reg *reg = unc_sim_find(backend->sim, &op->reg);
 	const bool write = op->kind == UNC_OP_WRITE;
@@ -52,14 +52,14 @@ static int prepare(struct unc_backend *backend, struct unc_reg_op *op, struct un
 				write ? "written" : "read", unc_fs_reason(op->errno_value));
 	}
 	if (!reg) {
-		op->errno_value = EIO; /* it faults */
+		op->errno_value = EIO; /* as a real access that faults */
 		return fail_absent(&op->reg, err);
 	}
 	op->handle.sim = reg;
 	return 0;
 }
 
-static int run(struct unc_backend *backend, struct unc_reg_op *ops, size_t n)
+static int run_ops(struct unc_backend *backend, struct unc_reg_op *ops, size_t n)
 {
 	unc_sim_run(backend->sim, ops, n);
 	return 0;
@@ -70,21 +70,21 @@ static const struct unc_access_methods simulated_access = {
 	.spaces = UNC_EVERY_SPACE,
 	.direct = true,
 	.backend = sizeof(struct unc_backend),
-	.open = open_sim,
-	.prepare = prepare,
-	.run = run,
+	.open = open_backend,
+	.prepare = prepare_op,
+	.run = run_ops,
 };
 static const struct unc_access_methods *const access_list[] = {&simulated_access, NULL};
 
 /* ---- the machine */
 
-static int found(struct unc_machine *machine, const struct unc_instances *units,
-		 struct unc_error *err)
+static int build_units(struct unc_machine *machine, const struct unc_instances *units,
+		       struct unc_error *err)
 {
 	return unc_sim_build(unc_machine_sim(machine), units, err);
 }
 
-static void now(const struct unc_machine *machine, uint64_t *ns, uint64_t *tsc)
+static void read_clocks(const struct unc_machine *machine, uint64_t *ns, uint64_t *tsc)
 {
 	*ns = unc_sim_time(unc_machine_sim(machine));
 	if (tsc)
@@ -111,14 +111,14 @@ static void close_machine(struct unc_machine *machine)
 
 static const struct unc_machine_methods methods = {
 	.access = access_list,
-	.found = found,
-	.now = now,
+	.found = build_units,
+	.now = read_clocks,
 	.pause = pause_sim,
 	.close = close_machine,
 };
 
-static int build(struct unc_sim *sim, const char *node, const struct unc_table *const *tables,
-		 size_t n, struct unc_error *err)
+static int build_machine(struct unc_sim *sim, const char *node,
+			 const struct unc_table *const *tables, size_t n, struct unc_error *err)
 {
 	char *next = NULL, *word = strtok_r(sim->text, ",", &next);
 	int rc = unc_sim_options(sim, &next, node, err);
@@ -150,7 +150,7 @@ int unc_sim_open(const char *spec, const char *node, const struct unc_table *con
 		return unc_no_memory(err);
 	pthread_mutex_init(&sim->lock, NULL);
 	sim->text = strdup(spec ? spec : "");
-	rc = sim->text ? build(sim, node, tables, n, err) : unc_no_memory(err);
+	rc = sim->text ? build_machine(sim, node, tables, n, err) : unc_no_memory(err);
 	if (rc < 0)
 		unc_sim_close(sim);
 	else

@@ -50,8 +50,8 @@ void unc_sim_step(struct unc_sim *sim, uint64_t ns)
 
 /* ---- registers */
 
-/* Whether a monitor's register, or a half of one, is there. */
-static bool covered(const struct unc_sim *sim, const struct unc_reg *reg)
+/* Whether a register overlaps one of a monitor. */
+static bool overlaps_monitor(const struct unc_sim *sim, const struct unc_reg *reg)
 {
 	const bool msr = reg->space == UNC_SPACE_MSR;
 
@@ -67,8 +67,8 @@ static bool covered(const struct unc_sim *sim, const struct unc_reg *reg)
 	return false;
 }
 
-/* A register that is no monitor's: it is kept for the next operation on it. */
-static struct sim_reg *plain(struct unc_sim *sim, const struct unc_reg *reg)
+/* A register outside of the monitors, kept for later operations on it. NULL: none is there. */
+static struct sim_reg *find_plain(struct unc_sim *sim, const struct unc_reg *reg)
 {
 	static const struct unc_tbl_reg row = {.width = 64, .flags = UNC_REG_RO};
 	const struct unc_dump_entry *file;
@@ -98,10 +98,10 @@ void *unc_sim_find(struct unc_sim *sim, const struct unc_reg *reg)
 		place.target = (uint32_t)unc_topology_socket(&sim->top, (int)reg->target);
 	if ((found = unc_sim_at(sim, &place)))
 		return found;
-	if (covered(sim, &place))
+	if (overlaps_monitor(sim, &place))
 		return NULL;
 	pthread_mutex_lock(&sim->lock);
-	found = plain(sim, reg);
+	found = find_plain(sim, reg);
 	pthread_mutex_unlock(&sim->lock);
 	return found;
 }

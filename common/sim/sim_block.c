@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the registers of a PMON block do.
+ * Behaviour of the registers of a PMON block.
  *
  * Unit control, by the roles of its fields: freeze (where freeze_enable exists only together with
  * it) stops the counters of the block, reset_controls clears its controls, the fixed one included,
@@ -62,8 +62,8 @@ static void write_control(struct sim_reg *reg, uint64_t value, uint64_t now)
 		unc_sim_select(reg->block, reg->counter);
 }
 
-/* What of a written value arrives, after complaints about the rest. */
-static uint64_t accepted(const struct sim_reg *reg, uint64_t value)
+/* The writable bits of a written value; records a violation for other bits. */
+static uint64_t writable_part(const struct sim_reg *reg, uint64_t value)
 {
 	uint64_t mask = reg->row->flags & UNC_REG_RO ? 0 : reg->row->write_mask;
 
@@ -78,7 +78,7 @@ static uint64_t accepted(const struct sim_reg *reg, uint64_t value)
 	return value & mask;
 }
 
-/* What a register that is neither a control nor a counter holds after a write. */
+/* Writes a register that is neither a control nor a counter. */
 static void write_other(struct sim_reg *reg, uint64_t value)
 {
 	struct sim_block *block = reg->block;
@@ -97,7 +97,7 @@ static void freeze_all(struct unc_sim *sim, unsigned socket, bool frozen, uint64
 			unc_sim_block_run(&sim->block[i]);
 }
 
-/* The bits that freeze and unfreeze all units of a socket may have been written. */
+/* Freezes or unfreezes all units of a socket, if the value has the bits for that. */
 static void freeze_socket(struct sim_block *block, const struct sim_reg *reg, uint64_t value,
 			  uint64_t now)
 {
@@ -122,10 +122,10 @@ void unc_sim_reg_write(struct sim_reg *reg, uint64_t value, uint64_t now)
 	struct sim_block *block = reg->block;
 
 	if (!block) {
-		reg->value = value; /* it is no monitor's */
+		reg->value = value; /* a register outside of the monitors */
 		return;
 	}
-	value = accepted(reg, value);
+	value = writable_part(reg, value);
 	if ((reg->row->flags & UNC_REG_RO) || !reg->row->write_mask)
 		return;
 	unc_sim_settle(block, now);
@@ -150,8 +150,8 @@ void unc_sim_reg_write(struct sim_reg *reg, uint64_t value, uint64_t now)
 	freeze_socket(block, reg, value, now);
 }
 
-/* A counter of fewer bits than its register may repeat its top bit. */
-static uint64_t extended(const struct sim_reg *reg, uint64_t value)
+/* Repeats the top bit of a counter that is narrower than its register, if the table says so. */
+static uint64_t sign_extended(const struct sim_reg *reg, uint64_t value)
 {
 	unsigned width = reg->counter->width;
 
@@ -172,7 +172,7 @@ uint64_t unc_sim_reg_read(struct sim_reg *reg, uint64_t now)
 	if ((reg->row->flags & UNC_REG_FROZEN) && block && !block->frozen)
 		return poison;
 	if (reg->counter && reg->counter->ctr == reg)
-		return extended(reg, unc_sim_value(reg->counter, now));
+		return sign_extended(reg, unc_sim_value(reg->counter, now));
 	return reg->value;
 }
 
@@ -183,7 +183,7 @@ void unc_sim_block_init(struct sim_block *block)
 		c->base = c->ctr->value & unc_ones(c->width);
 		if (block->sim->options.wrap_soon)
 			c->base = unc_ones(c->width) - 999999;
-		/* Without what its control has to have it does not count, whatever that selects. */
+		/* A counter with an empty control that needs bits set in it does not count yet. */
 		if (!c->ctl || c->ctl->value || !(c->enable | c->active))
 			unc_sim_select(block, c);
 	}

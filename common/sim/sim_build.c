@@ -7,7 +7,7 @@
 
 /* ---- unit types */
 
-/* Whether no lead of its lane can count an event: it shows what the lead counts. */
+/* Whether an event shows what the lead of its lane counts: no lead of the lane can count it. */
 static bool shows_lead(const struct unc_table *table, const struct unc_tbl_type *type,
 		       const struct unc_tbl_event *event)
 {
@@ -21,7 +21,7 @@ static bool shows_lead(const struct unc_table *table, const struct unc_tbl_type 
 }
 
 /* The event by which other counters show what the lead, counter 0, holds: thresholds on it. */
-static void type_follow(const struct unc_table *table, struct sim_type *type)
+static void find_follow_event(const struct unc_table *table, struct sim_type *type)
 {
 	const struct unc_tbl_event *event = NULL;
 
@@ -33,12 +33,12 @@ static void type_follow(const struct unc_table *table, struct sim_type *type)
 	}
 }
 
-static int type_rates(const struct unc_sim *sim, struct sim_type *type)
+static int collect_rates(const struct unc_sim *sim, struct sim_type *type)
 {
 	const struct unc_table *table = sim->table;
 	const struct unc_workload *work = sim->work;
 
-	for (size_t i = 0; i < work->n_rate; i++) /* those of its views too */
+	for (size_t i = 0; i < work->n_rate; i++) /* rates of the type's views, too */
 		type->n_rates += unc_type_pool(table, work->rate[i].type) == type->number;
 	type->rate = calloc(type->n_rates + 1, sizeof(*type->rate));
 	if (!type->rate)
@@ -61,7 +61,7 @@ static int build_type(struct unc_sim *sim, const struct unc_tbl_sim_unit *unit)
 	type->link = unit->link;
 	for (const struct unc_tbl_field *f = NULL;
 	     (f = UNC_NEXT(table, field, type->row->fields, f));) {
-		/* Only a reset may be in several registers, and is looked for there. */
+		/* Only a reset may be in several registers; reset_bits() handles that. */
 		type->field[f->role] = f;
 		type->bits[f->role] |= unc_field_bits(f, f->reg[0]);
 	}
@@ -73,8 +73,8 @@ static int build_type(struct unc_sim *sim, const struct unc_tbl_sim_unit *unit)
 	if (ports != UNC_NONE)
 		type->ports = unc_field_bits(&table->field[ports], table->field[ports].reg[0]);
 	type->modifiers = unc_type_modifiers(table, type->row);
-	type_follow(table, type);
-	return type_rates(sim, type);
+	find_follow_event(table, type);
+	return collect_rates(sim, type);
 }
 
 int unc_sim_types(struct unc_sim *sim, struct unc_error *err)
@@ -105,14 +105,14 @@ static void place_reg(struct unc_sim *sim, struct sim_reg *reg, const struct unc
 	if (!place->present || row->flags & UNC_REG_WO)
 		return;
 	reg->exists = unc_sim_place(sim, &reg->reg, &reg->file, &held);
-	/* What is defined only while the unit is frozen says nothing. */
+	/* A value that is defined only while the unit is frozen is meaningless here. */
 	if (reg->file && !(row->flags & UNC_REG_FROZEN))
 		reg->value = held;
 	if (reg->reg.space == UNC_SPACE_MSR)
 		reg->reg.target = unit->socket;
 }
 
-/* A register that cannot be read is there if others of its part are. */
+/* A write-only register exists if others of its part do. */
 static void place_unreadable(struct sim_block *block)
 {
 	const size_t n = block->type->row->regs.n;
@@ -131,14 +131,15 @@ static void place_unreadable(struct sim_block *block)
 
 /* ---- blocks */
 
-/* Bit number n, from 1 to 64; else none. */
-static uint64_t bit(unsigned n)
+/* Bit number n, counted from 1 to 64; other n: 0. */
+static uint64_t bit_from_1(unsigned n)
 {
 	return n && n <= 64 ? (uint64_t)1 << (n - 1) : 0;
 }
 
-static void add_counter(struct unc_sim *sim, struct sim_block *block, struct sim_reg *ctr,
-			struct sim_reg *ctl, const struct unc_tbl_counter *row, unsigned number)
+static void add_block_counter(struct unc_sim *sim, struct sim_block *block, struct sim_reg *ctr,
+			      struct sim_reg *ctl, const struct unc_tbl_counter *row,
+			      unsigned number)
 {
 	const struct unc_tbl_type *type = block->type->row;
 	const struct unc_tbl_field *by_unit =
@@ -155,7 +156,7 @@ static void add_counter(struct unc_sim *sim, struct sim_block *block, struct sim
 		.number = (uint8_t)number,
 	};
 	if (by_unit)
-		counter->enabled_by_unit = bit(by_unit->lo[0] + (row ? 0 : number) + 1);
+		counter->enabled_by_unit = bit_from_1(by_unit->lo[0] + (row ? 0 : number) + 1);
 	ctr->counter = counter;
 	if (ctl)
 		ctl->counter = counter;
@@ -186,29 +187,29 @@ static void build_block(struct unc_sim *sim, const struct unc_instance *unit)
 	}
 	place_unreadable(block);
 	for (unsigned i = row->first; i < (unsigned)row->first + row->n_counters; i++)
-		add_counter(sim, block, unc_sim_reg(block, unc_type_ctr(row, i)),
-			    unc_sim_reg(block, unc_type_ctl(row, i)), NULL, i);
+		add_block_counter(sim, block, unc_sim_reg(block, unc_type_ctr(row, i)),
+				  unc_sim_reg(block, unc_type_ctl(row, i)), NULL, i);
 	for (const struct unc_tbl_counter *c = NULL;
 	     (c = UNC_NEXT(table, counter, row->counters, c));)
-		add_counter(sim, block, unc_sim_reg(block, c->ctr),
-			    c->ctl == UNC_NONE ? NULL : unc_sim_reg(block, c->ctl), c,
-			    (unsigned)(c - table->counter) - row->counters.first);
+		add_block_counter(sim, block, unc_sim_reg(block, c->ctr),
+				  c->ctl == UNC_NONE ? NULL : unc_sim_reg(block, c->ctl), c,
+				  (unsigned)(c - table->counter) - row->counters.first);
 }
 
-/* Whether a unit can behave: its type has rates. */
-static bool behaves(const struct unc_sim *sim, const struct unc_instance *unit)
+/* Whether a unit is simulated: its type is in the workload. */
+static bool is_simulated(const struct unc_sim *sim, const struct unc_instance *unit)
 {
 	return sim->type[unit->type].row != NULL;
 }
 
-static int make_room(struct unc_sim *sim, const struct unc_instances *found)
+static int allocate_blocks(struct unc_sim *sim, const struct unc_instances *found)
 {
 	size_t blocks = 0, regs = 0, counters = 0;
 
 	for (const struct unc_instance *u = found->unit; u < found->unit + found->n; u++) {
 		const struct sim_type *type = &sim->type[u->type];
 
-		if (!behaves(sim, u))
+		if (!is_simulated(sim, u))
 			continue;
 		blocks++;
 		regs += type->row->regs.n;
@@ -233,7 +234,7 @@ static int compare_place(const struct unc_reg *a, const struct unc_reg *b)
 	return order || !of_socket ? order : unc_order(a->target, b->target);
 }
 
-/* Registers that units share (one address, several units) are found at the first of them. */
+/* A register shared by several units (one address) sorts its first unit first, which unc_sim_at() finds. */
 static int compare_entry(const void *a, const void *b)
 {
 	const struct sim_reg *x = *(struct sim_reg *const *)a, *y = *(struct sim_reg *const *)b;
@@ -263,10 +264,10 @@ int unc_sim_build(struct unc_sim *sim, const struct unc_instances *found, struct
 {
 	int rc;
 
-	if (make_room(sim, found) < 0)
+	if (allocate_blocks(sim, found) < 0)
 		return unc_no_memory(err);
 	for (size_t i = 0; i < found->n; i++)
-		if (behaves(sim, &found->unit[i]))
+		if (is_simulated(sim, &found->unit[i]))
 			build_block(sim, &found->unit[i]);
 	for (size_t i = 0; i < sim->n_regs; i++)
 		if (sim->reg[i].exists)
@@ -274,7 +275,7 @@ int unc_sim_build(struct unc_sim *sim, const struct unc_instances *found, struct
 	qsort(sim->index, sim->n_index, sizeof(struct sim_reg *), compare_entry);
 	if ((rc = unc_sim_choices(sim, err)) < 0)
 		return rc;
-	for (size_t i = 0; i < sim->n_blocks; i++) /* when all are there: some ask for others */
+	for (size_t i = 0; i < sim->n_blocks; i++) /* after all exist: some depend on others */
 		unc_sim_block_init(&sim->block[i]);
 	return 0;
 }

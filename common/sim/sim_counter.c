@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What counters hold, and which of them run. A counter counts while its control has the enable bits
- * of the type and any of those that mark it as used, and nothing has frozen it; where unit control
- * has enables of its own, while its bit there is set too. Free-running ones never stop. An event of
- * a lane counts only where the lane's lead counts one of the same set: else that is a violation.
+ * Values of counters, and which counters run. A counter runs while its control has the type's enable
+ * bits and any of the bits that mark it as used, and while it is not frozen; if unit control has
+ * enables of its own, its bit there must be set, too. Free-running counters never stop. An event of
+ * a lane counts only if the lane's lead counts an event of the same set; otherwise it is a violation.
  */
 #include <stdio.h>
 
@@ -25,7 +25,7 @@ void unc_sim_violation(const struct sim_reg *reg, const char *format, ...)
 
 /* ---- what a counter holds */
 
-/* What the counter has gained since `since`; *rest is the fraction left over. */
+/* The whole counts gained since `since`; *rest: the fraction left over. */
 static uint64_t gained(const struct sim_counter *counter, uint64_t now, double *rest)
 {
 	const struct unc_sim *sim = counter->ctr->block->sim;
@@ -54,7 +54,7 @@ static void start_at(struct sim_counter *counter, uint64_t now)
 }
 
 /* Brings a counter up to date. */
-static void settle(struct sim_counter *counter, uint64_t now)
+static void settle_counter(struct sim_counter *counter, uint64_t now)
 {
 	counter->base += gained(counter, now, &counter->fraction);
 	counter->base &= unc_ones(counter->width);
@@ -64,7 +64,7 @@ static void settle(struct sim_counter *counter, uint64_t now)
 void unc_sim_settle(struct sim_block *block, uint64_t now)
 {
 	for (size_t i = 0; i < block->n_counters; i++)
-		settle(&block->counter[i], now);
+		settle_counter(&block->counter[i], now);
 }
 
 void unc_sim_settle_socket(struct unc_sim *sim, unsigned socket, uint64_t now)
@@ -116,7 +116,7 @@ static const struct unc_tbl_event *laned_event(const struct sim_block *block, ui
 }
 
 /* Whether the lead of the counter's lane counts an event of the same set. */
-static bool led(const struct sim_block *block, const struct sim_counter *counter)
+static bool is_lane_led(const struct sim_block *block, const struct sim_counter *counter)
 {
 	const struct unc_table *table = block->sim->table;
 	const struct unc_tbl_event *event = laned_event(block, counter->ctl->value);
@@ -146,7 +146,7 @@ void unc_sim_block_run(struct sim_block *block)
 		bool counting = unc_sim_enabled(block, counter) && !(frozen && counter->ctl);
 
 		if (counting && counter->ctl && !counter->row && block->type->row->lanes.n &&
-		    !led(block, counter)) {
+		    !is_lane_led(block, counter)) {
 			unc_sim_violation(counter->ctl, "its lane is led by no event of its set");
 			counting = false;
 		}

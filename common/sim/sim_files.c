@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The files of the machine: which machine it is, and what a place of a device holds. */
+/* The files of the machine: which machine it is, and the values of its registers. */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,9 +20,9 @@ const char *unc_sim_text(const char *name, size_t *size)
 	return NULL;
 }
 
-/* The machine of a name, or of a CPU's name; of the sockets that are asked for. */
-static const char *choose(const char *name, const struct unc_table *const *tables, size_t n,
-			  uint64_t sockets, char chosen[80], size_t *size)
+/* The built-in machine of this name, or of this CPU, with the wanted number of sockets. */
+static const char *choose_machine(const char *name, const struct unc_table *const *tables, size_t n,
+				  uint64_t sockets, char chosen[80], size_t *size)
 {
 	const char *text;
 
@@ -36,8 +36,8 @@ static const char *choose(const char *name, const struct unc_table *const *table
 	return unc_sim_text(name, size);
 }
 
-static int fail_name(const char *name, const struct unc_table *const *tables, size_t n,
-		     struct unc_error *err)
+static int fail_unknown_machine(const char *name, const struct unc_table *const *tables, size_t n,
+				struct unc_error *err)
 {
 	char list[400], near[80];
 	struct unc_buf names = UNC_BUF(list);
@@ -60,8 +60,8 @@ static int fail_name(const char *name, const struct unc_table *const *tables, si
 		name, unc_nearest_text(&nearest, near, sizeof(near)), list);
 }
 
-static int load(struct unc_sim *sim, const char *name, const struct unc_table *const *tables,
-		size_t n, struct unc_error *err)
+static int load_machine(struct unc_sim *sim, const char *name,
+			const struct unc_table *const *tables, size_t n, struct unc_error *err)
 {
 	const bool is_path = strchr(name, '/');
 	struct unc_dump *dump = NULL;
@@ -72,10 +72,10 @@ static int load(struct unc_sim *sim, const char *name, const struct unc_table *c
 
 	if (is_path)
 		rc = unc_dump_load(name, unc_sim_text, &dump, err);
-	else if ((text = choose(name, tables, n, sim->options.sockets, chosen, &size)))
+	else if ((text = choose_machine(name, tables, n, sim->options.sockets, chosen, &size)))
 		rc = unc_dump_read(chosen, text, size, unc_sim_text, &dump, err);
 	else
-		rc = fail_name(name, tables, n, err);
+		rc = fail_unknown_machine(name, tables, n, err);
 	if (rc < 0 && is_path)
 		unc_error_prefix(err, "simulated machine");
 	if (rc < 0)
@@ -107,8 +107,9 @@ const struct unc_workload *unc_sim_workload(const struct unc_table *table,
 	return NULL;
 }
 
-static int find_table(struct unc_sim *sim, const char *name, const struct unc_table *const *tables,
-		      size_t n, struct unc_error *err)
+static int find_machine_table(struct unc_sim *sim, const char *name,
+			      const struct unc_table *const *tables, size_t n,
+			      struct unc_error *err)
 {
 	const struct unc_topology *top = &sim->top;
 
@@ -142,10 +143,10 @@ static int find_table(struct unc_sim *sim, const char *name, const struct unc_ta
 int unc_sim_files(struct unc_sim *sim, const char *name, const struct unc_table *const *tables,
 		  size_t n, struct unc_error *err)
 {
-	int rc = load(sim, name, tables, n, err);
+	int rc = load_machine(sim, name, tables, n, err);
 
 	if (rc < 0 || (rc = unc_topology_read(sim->fs, &sim->top, err)) < 0 ||
-	    (rc = find_table(sim, name, tables, n, err)) < 0)
+	    (rc = find_machine_table(sim, name, tables, n, err)) < 0)
 		return rc;
 	if (sim->options.sockets && sim->options.sockets != (uint64_t)sim->top.n_sockets)
 		return unc_fail(
@@ -160,8 +161,8 @@ int unc_sim_files(struct unc_sim *sim, const char *name, const struct unc_table 
 
 /* ---- places */
 
-/* The MSRs of a socket are those of whichever CPU was asked. */
-static const struct unc_dump_entry *msrs_of(const struct unc_sim *sim, uint32_t cpu)
+/* The file of any CPU of the socket: a machine has the MSRs of a socket in one of them. */
+static const struct unc_dump_entry *find_msr_file(const struct unc_sim *sim, uint32_t cpu)
 {
 	const int socket = unc_topology_socket(&sim->top, (int)cpu);
 	const struct unc_dump_entry *file = NULL;
@@ -178,12 +179,12 @@ static const struct unc_dump_entry *msrs_of(const struct unc_sim *sim, uint32_t 
 	return file;
 }
 
-static const struct unc_dump_entry *file_of(const struct unc_sim *sim, const struct unc_reg *reg)
+static const struct unc_dump_entry *find_file(const struct unc_sim *sim, const struct unc_reg *reg)
 {
 	char path[64];
 
 	if (reg->space == UNC_SPACE_MSR)
-		return msrs_of(sim, reg->target);
+		return find_msr_file(sim, reg->target);
 	if (reg->space == UNC_SPACE_MMIO)
 		return unc_dump_find(sim->dump, "dev/mem");
 	snprintf(path, sizeof(path), "sys/bus/pci/devices/%s/config",
@@ -191,15 +192,15 @@ static const struct unc_dump_entry *file_of(const struct unc_sim *sim, const str
 	return unc_dump_find(sim->dump, path);
 }
 
-/* Registers of one function, or of one CPU, are asked for one behind the other. */
-static const struct unc_dump_entry *file_known(struct unc_sim *sim, const struct unc_reg *reg)
+/* As find_file(), and remembers the last file: registers of one function or CPU are looked up in sequence. */
+static const struct unc_dump_entry *find_file_again(struct unc_sim *sim, const struct unc_reg *reg)
 {
 	const uint64_t key = reg->space == UNC_SPACE_PCI   ? UNC_PCI_FUNCTION(reg->address)
 			     : reg->space == UNC_SPACE_MSR ? reg->target
 							   : 0;
 
 	if (sim->file.space != reg->space || sim->file.key != key || !sim->file.entry) {
-		sim->file.entry = file_of(sim, reg);
+		sim->file.entry = find_file(sim, reg);
 		sim->file.space = reg->space;
 		sim->file.key = key;
 	}
@@ -217,7 +218,7 @@ bool unc_sim_place(struct unc_sim *sim, const struct unc_reg *reg,
 	*value = 0;
 	if (!msr && reg->space != UNC_SPACE_PCI && reg->space != UNC_SPACE_MMIO)
 		return true;
-	if (!(*file = file_known(sim, reg)))
+	if (!(*file = find_file_again(sim, reg)))
 		return false;
 	for (unsigned at = 0; at < reg->width; at += msr ? 64 : 32) {
 		const struct unc_dump_value *v = unc_dump_at(*file, offset + at / 8);

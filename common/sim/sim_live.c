@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the machine does, over time.
+ * The load of the machine over time.
  *
  * With a constant load there is one phase without end. With load=live the machine works as the nodes of
  * a cluster do: in each 100 seconds it computes for 45, streams through memory for 20, copies for 20 and
- * rests for 15, all but the last of it a little more busily half of the time. Each of these comes in some
- * pieces, whose lengths and order are drawn for each 100 seconds anew. Every number drawn is a function of the seed and of what it is for: what is counted up
- * to a time depends on nothing else.
+ * rests for 15; all phases but the last are a little busier for half of their time. Each phase comes in
+ * pieces, whose lengths and order are drawn anew for each 100 seconds. Every random number is a function
+ * of the seed and of its purpose, so the counts at a given time depend on nothing else.
  *
- * All sockets change phase together, as the threads of a job do, but do not do the same: in each phase
- * they have different shares, which change from phase to phase; together they do as much as sockets
- * alike would do. So do the units of a socket. What the links between the sockets carry is the same at
- * both ends: there, all sockets are as their mean.
+ * All sockets change phase together, as the threads of a job do, but with different shares, which change
+ * from phase to phase; the sum over the sockets is that of equal shares. The same holds for the units of a
+ * socket. The links between sockets carry the same at both ends: there, each socket has the mean.
  */
 #include <string.h>
 
@@ -20,7 +19,7 @@
 enum { ROUND_S = 100, MAX_PIECES = 21 };
 static const uint64_t second = 1000000000;
 
-/* Level: of the constant load. The longest piece of a phase is at most twice its shortest. */
+/* level: share of the constant load. The longest piece of a phase is at most twice its shortest. */
 static const struct {
 	unsigned seconds, pieces;
 	double level;
@@ -31,7 +30,7 @@ static const struct {
 	{10, 2, 0.66}, {15, 2, 0.03}, /* rests */
 };
 
-/* ---- random numbers: functions of what they are for, the same everywhere */
+/* ---- random numbers: functions of seed and purpose, the same everywhere */
 
 uint64_t unc_sim_mix(uint64_t x)
 {
@@ -50,10 +49,10 @@ double unc_sim_noise(const char *name, uint64_t number)
 	return (double)(unc_sim_mix(hash ^ unc_sim_mix(number)) >> 11) / 9007199254740992.0;
 }
 
-/* What a random number is for. */
+/* The purpose of a random number. */
 enum { FOR_LENGTH = 1, FOR_ORDER, FOR_NODE, FOR_SOCKET, FOR_SPREAD, FOR_UNIT };
 
-static double draw(const struct unc_sim *sim, unsigned purpose, uint64_t number)
+static double random_number(const struct unc_sim *sim, unsigned purpose, uint64_t number)
 {
 	return unc_sim_noise("", unc_sim_mix(sim->options.seed ^ unc_sim_mix(purpose)) ^ number);
 }
@@ -65,16 +64,17 @@ struct piece {
 	uint64_t ns;
 };
 
-/* The pieces of a phase in a round: weights of 1 to 2, and what is left by rounding to the last. */
-static void cut(const struct unc_sim *sim, uint64_t round, unsigned phase, struct piece *piece)
+/* Cuts a phase of a round into pieces with weights of 1 to 2; the last one gets the rounding. */
+static void cut_phase(const struct unc_sim *sim, uint64_t round, unsigned phase,
+		      struct piece *piece)
 {
 	double weight[MAX_PIECES], sum = 0;
 	uint64_t left = phases[phase].seconds * second;
 	unsigned n = phases[phase].pieces;
 
 	for (unsigned i = 0; i < n; i++) {
-		weight[i] =
-			1 + draw(sim, FOR_LENGTH, (round * SIM_PHASES + phase) * MAX_PIECES + i);
+		weight[i] = 1 + random_number(sim, FOR_LENGTH,
+					      (round * SIM_PHASES + phase) * MAX_PIECES + i);
 		sum += weight[i];
 	}
 	for (unsigned i = 0; i < n; i++) {
@@ -91,11 +91,12 @@ static void plan_round(const struct unc_sim *sim, uint64_t round, struct piece *
 	unsigned n = 0;
 
 	for (unsigned phase = 0; phase < SIM_PHASES; phase++) {
-		cut(sim, round, phase, piece + n);
+		cut_phase(sim, round, phase, piece + n);
 		n += phases[phase].pieces;
 	}
 	while (n > 1) {
-		unsigned other = (unsigned)(draw(sim, FOR_ORDER, round * MAX_PIECES + n) * n);
+		unsigned other =
+			(unsigned)(random_number(sim, FOR_ORDER, round * MAX_PIECES + n) * n);
 		struct piece last = piece[--n];
 
 		piece[n] = piece[other];
@@ -132,10 +133,10 @@ void unc_sim_spent(const struct unc_sim *sim, uint64_t now, uint64_t spent[SIM_P
 /* ---- how much */
 
 /* The place of a socket among the others in a phase: from -1 to 1, 0 on average. */
-static double rank(const struct unc_sim *sim, unsigned socket, unsigned phase)
+static double socket_rank(const struct unc_sim *sim, unsigned socket, unsigned phase)
 {
 	unsigned n = (unsigned)sim->top.n_sockets;
-	unsigned place = (socket + (unsigned)(draw(sim, FOR_SOCKET, phase) * n)) % n;
+	unsigned place = (socket + (unsigned)(random_number(sim, FOR_SOCKET, phase) * n)) % n;
 
 	return n == 1 ? 0 : 1 - 2.0 * place / (n - 1);
 }
@@ -147,13 +148,13 @@ double unc_sim_factor(const struct sim_block *block, unsigned phase, bool shared
 
 	if (!sim->options.live)
 		return sim->options.load;
-	level = phases[phase].level * (0.6 + 0.4 * draw(sim, FOR_NODE, 0));
-	spread = 0.15 + 0.1 * draw(sim, FOR_SPREAD, phase);
-	level *= 0.75 + (shared ? 0 : spread * rank(sim, block->socket, phase));
+	level = phases[phase].level * (0.6 + 0.4 * random_number(sim, FOR_NODE, 0));
+	spread = 0.15 + 0.1 * random_number(sim, FOR_SPREAD, phase);
+	level *= 0.75 + (shared ? 0 : spread * socket_rank(sim, block->socket, phase));
 	return level * block->weight;
 }
 
-/* Neighbours that count parts of one thing, or all of it, are left alike. */
+/* Units that count parts of one thing, or all of it, keep equal weights. */
 double unc_sim_weight(const struct sim_block *block)
 {
 	const struct sim_type *type = block->type;
@@ -164,7 +165,7 @@ double unc_sim_weight(const struct sim_block *block)
 	if (!sim->options.live || type->row->cpus || type->row->share > 1)
 		return 1;
 	for (const struct sim_block *b = sim->block; b < sim->block + sim->n_blocks; b++) {
-		double x = draw(sim, FOR_UNIT, type->number * UNC_MAX_PLACES + b->index);
+		double x = random_number(sim, FOR_UNIT, type->number * UNC_MAX_PLACES + b->index);
 
 		if (b->type != type || b->socket != block->socket)
 			continue;

@@ -9,8 +9,8 @@
  *   memory=N       MT/s, the speed of the memory modules; default: not known
  *   clock=wall     time passes (default);  clock=step  it moves by unc_sim_step() only;
  *                  clock=wait  by that, and while the library waits
- *   frozen=N       somebody has frozen socket N: it stays so where the table knows no register that
- *                  lets a socket go
+ *   frozen=N       another program has frozen socket N; it stays frozen if the table has no register
+ *                  that unfreezes a socket
  *   idle=TYPE      nothing drives the clock of the units of a type: an empty memory channel (TYPE3: one of each
  *                  socket, TYPE3@1: of socket 1, TYPE@1: all of socket 1). May be repeated
  *   wrap=soon      all counters hold 1000000 less than where they wrap; those that a session writes
@@ -25,8 +25,8 @@
 #include "base/text.h"
 #include "sim/sim_machine.h"
 
-/* One of the words; -1: none of them. */
-static int word_of(const char *value, const char *const *words)
+/* The index of a word; -1: not one of them. */
+static int find_word(const char *value, const char *const *words)
 {
 	for (int i = 0; words[i]; i++)
 		if (strcmp(value, words[i]) == 0)
@@ -53,10 +53,10 @@ static const struct option {
 	{"base", "0 to 1000000000 seconds", 0, 1000000000, {NULL}, AT(base)},
 };
 
-static int set(struct unc_sim *sim, const struct option *option, const char *value,
-	       struct unc_error *err)
+static int set_option(struct unc_sim *sim, const struct option *option, const char *value,
+		      struct unc_error *err)
 {
-	int word = word_of(value, option->words);
+	int word = find_word(value, option->words);
 	uint64_t n = (uint64_t)word + 1;
 	double load;
 
@@ -76,7 +76,7 @@ static int set(struct unc_sim *sim, const struct option *option, const char *val
 	return 0;
 }
 
-/* The units that a text names, TYPE[INDEX][@SOCKET], are idle. How many; -1: it is no such text. */
+/* Makes the units that a text TYPE[INDEX][@SOCKET] names idle. Returns their number; -1: no such text. */
 static int make_idle(struct unc_sim *sim, const char *text, const char *name, unsigned type)
 {
 	char *end = (char *)(uintptr_t)text + strlen(name);
@@ -135,8 +135,8 @@ int unc_sim_choices(struct unc_sim *sim, struct unc_error *err)
 	return rc;
 }
 
-/* Takes one "option=value"; the word may be changed. */
-static int take_word(struct unc_sim *sim, char *word, struct unc_error *err)
+/* Parses one "option=value"; may write into the word. */
+static int parse_word(struct unc_sim *sim, char *word, struct unc_error *err)
 {
 	char *value = strchr(word, '=');
 
@@ -152,7 +152,7 @@ static int take_word(struct unc_sim *sim, char *word, struct unc_error *err)
 		}
 		for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
 			if (strcmp(word, options[i].name) == 0)
-				return set(sim, &options[i], value, err);
+				return set_option(sim, &options[i], value, err);
 		value[-1] = '=';
 	}
 	return unc_fail(err, UNC_ERR_INVALID,
@@ -170,7 +170,7 @@ int unc_sim_options(struct unc_sim *sim, char **text, const char *node, struct u
 	sim->options.load = 1;
 	sim->options.seed = (uint64_t)(unc_sim_noise(node, 0) * 1e15);
 	while ((word = strtok_r(NULL, ",", text)))
-		if ((rc = take_word(sim, word, err)) < 0)
+		if ((rc = parse_word(sim, word, err)) < 0)
 			return rc;
 	if (sim->options.seeded && !sim->options.live)
 		return unc_fail(err, UNC_ERR_INVALID,

@@ -50,13 +50,13 @@ static bool is_clock(const struct sim_type *type, double rate)
 	return rate > 0.99 * type->clock && rate < 1.01 * type->clock;
 }
 
-/* What there is of the traffic in the tables: of the socket, or of all of them. */
+/* Traffic as a share of that in the tables: of the socket, and the mean of all sockets. */
 struct traffic {
 	double own, shared;
 };
 
-static double loaded(const struct sim_block *block, const struct unc_tbl_rate *row,
-		     const struct traffic *traffic)
+static double loaded_rate(const struct sim_block *block, const struct unc_tbl_rate *row,
+			  const struct traffic *traffic)
 {
 	double rate = row_rate(block->type, row);
 
@@ -67,7 +67,7 @@ static double loaded(const struct sim_block *block, const struct unc_tbl_rate *r
 	return rate * (row->shared ? traffic->shared : traffic->own);
 }
 
-static int bits(const struct unc_tbl_rate *row)
+static int count_named_bits(const struct unc_tbl_rate *row)
 {
 	int n = __builtin_popcountll(row->ctl_mask);
 
@@ -99,7 +99,8 @@ static const struct unc_tbl_rate *best_row(const struct sim_block *block, uint64
 		const struct unc_tbl_rate *row = block->type->rate[i];
 
 		if (row->counter == UNC_NONE && (ctl & row->ctl_mask) == row->ctl &&
-		    filter_fits(block, row) && (!best || bits(row) > bits(best)))
+		    filter_fits(block, row) &&
+		    (!best || count_named_bits(row) > count_named_bits(best)))
 			best = row;
 	}
 	return best;
@@ -123,7 +124,7 @@ static const struct unc_tbl_rate *best_piece(const struct sim_block *block, uint
 		int gain = !best ? 1
 				 : __builtin_popcountll(piece) -
 					   __builtin_popcountll(best->ctl & umask);
-		if (gain > 0 || (gain == 0 && bits(row) > bits(best)))
+		if (gain > 0 || (gain == 0 && count_named_bits(row) > count_named_bits(best)))
 			best = row;
 	}
 	return best;
@@ -142,7 +143,7 @@ static bool sum_of_ports(const struct sim_block *block, uint64_t ctl, const stru
 		row = best_row(block, (ctl & ~all) | (left & -left));
 		if (!row || (row->ctl_mask & all) != all)
 			return false;
-		*sum += loaded(block, row, traffic);
+		*sum += loaded_rate(block, row, traffic);
 	}
 	return true;
 }
@@ -161,14 +162,14 @@ static double selected_rate(const struct sim_block *block, uint64_t ctl,
 	if (sum_of_ports(block, ctl, traffic, &sum))
 		return sum;
 	if (row && (!left || (row->ctl_mask & type->umask) == type->umask))
-		return loaded(block, row, traffic);
+		return loaded_rate(block, row, traffic);
 	while ((piece = best_piece(block, ctl, left))) {
-		sum += loaded(block, piece, traffic);
+		sum += loaded_rate(block, piece, traffic);
 		left &= ~piece->ctl;
 		apart = true;
 	}
 	if (row && !apart)
-		return loaded(block, row, traffic);
+		return loaded_rate(block, row, traffic);
 	if (left || !apart)
 		sum += own_share(name, other, left) * type->clock *
 		       (type->link ? traffic->shared : traffic->own);
@@ -213,7 +214,7 @@ static double power(double q, uint64_t n)
 }
 
 /* P(increment >= threshold) for a mean increment per clock. */
-static double reaches(double mean, uint32_t max, uint64_t threshold)
+static double chance_to_reach(double mean, uint32_t max, uint64_t threshold)
 {
 	double low = 0, high = 1;
 
@@ -233,8 +234,8 @@ static double reaches(double mean, uint32_t max, uint64_t threshold)
 }
 
 /* Applies threshold, invert and edge to a rate; clock: it is one at any load. */
-static double modified(const struct sim_block *block, uint64_t ctl, double rate, bool clock,
-		       uint32_t max)
+static double modified_rate(const struct sim_block *block, uint64_t ctl, double rate, bool clock,
+			    uint32_t max)
 {
 	const struct sim_type *type = block->type;
 	const struct unc_tbl_field *reach = type->field[UNC_IS_THRESHOLD],
@@ -253,7 +254,7 @@ static double modified(const struct sim_block *block, uint64_t ctl, double rate,
 	if (clock)
 		p = threshold == 1;
 	else
-		p = reaches(rate / type->clock, max, threshold);
+		p = chance_to_reach(rate / type->clock, max, threshold);
 	if (ctl & type->bits[UNC_IS_EDGE])
 		return p * (1 - p) * type->clock;
 	return (ctl & type->bits[UNC_IS_INVERT] ? 1 - p : p) * type->clock;
@@ -277,7 +278,7 @@ static double named_rate(const struct sim_block *block, const struct sim_counter
 	     !clock && (e = UNC_NEXT(table, event, type->row->events, e));)
 		clock = e->counter == number && e->aggregate == UNC_AGGREGATE_MAX;
 	if (row)
-		return clock ? row_rate(type, row) : loaded(block, row, traffic);
+		return clock ? row_rate(type, row) : loaded_rate(block, row, traffic);
 	if (counter->ctl)
 		return type->clock;
 	return own_share(name, number, 0) * type->clock *
@@ -297,8 +298,8 @@ bool unc_sim_enabled(const struct sim_block *block, const struct sim_counter *co
 	       (!counter->active || counter->ctl->value & counter->active);
 }
 
-/* Does this counter count what counter 0 of the block holds? */
-static bool follows(const struct sim_block *block, const struct sim_counter *counter)
+/* Whether a counter counts the event of counter 0 of its block. */
+static bool follows_lead(const struct sim_block *block, const struct sim_counter *counter)
 {
 	const struct sim_type *type = block->type;
 
@@ -333,7 +334,7 @@ void unc_sim_select(struct sim_block *block, struct sim_counter *counter)
 		return;
 	}
 	ctl = counted = counter->ctl->value;
-	bool follow = follows(block, counter);
+	bool follow = follows_lead(block, counter);
 	if (follow)
 		counted = lead->ctl->value;
 	bool clock = is_clock(block->type, selected_rate(block, counted, &full));
@@ -345,6 +346,6 @@ void unc_sim_select(struct sim_block *block, struct sim_counter *counter)
 			counter->raw[i] = selected_rate(block, ctl, &traffic);
 		else
 			counter->raw[i] = unc_sim_enabled(block, lead) ? lead->raw[i] : 0;
-		counter->selected[i] = modified(block, ctl, counter->raw[i], clock, max);
+		counter->selected[i] = modified_rate(block, ctl, counter->raw[i], clock, max);
 	}
 }

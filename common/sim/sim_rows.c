@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the lines of workload.tbl come to: events become values of controls and filters. */
+/* Turns the lines of workload.tbl into rates: events become values of controls and filters. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 #include "encode/metric.h"
 #include "sim/sim_machine.h"
 
-/* Bits of CTL that tell what is counted. A bit that comes with a field which any event takes only
+/* Bits of CTL that choose the event. A bit that comes with a field which any event takes is none of them: it only
  * says that the field is used. */
-static uint64_t what_mask(const struct unc_table *t, const struct unc_tbl_type *type)
+static uint64_t event_bits(const struct unc_table *t, const struct unc_tbl_type *type)
 {
 	uint64_t mask = 0, beside = unc_type_modifiers(t, type);
 
@@ -32,7 +32,7 @@ static int add_rate(struct unc_sim *sim, struct unc_tbl_rate *rate, const struct
 	if (code->n_filters > sizeof(rate->filter) / sizeof(rate->filter[0]))
 		return unc_fail(err, UNC_ERR_TABLE, "a rate may depend on 4 filter registers");
 	rate->counter = code->counter;
-	rate->ctl_mask = what_mask(sim->table, &sim->table->type[rate->type]);
+	rate->ctl_mask = event_bits(sim->table, &sim->table->type[rate->type]);
 	rate->ctl = code->ctl & rate->ctl_mask;
 	rate->n_filters = (uint8_t)code->n_filters;
 	for (unsigned i = 0; i < code->n_filters; i++)
@@ -44,8 +44,9 @@ static int add_rate(struct unc_sim *sim, struct unc_tbl_rate *rate, const struct
 	return 0;
 }
 
-/* A row, or one for each socket where the code of the event depends on that. */
-static int add_line(struct unc_sim *sim, const struct unc_tbl_load *line, struct unc_error *err)
+/* Adds one row, or one for each socket if the code of the event depends on the socket. */
+static int add_workload_line(struct unc_sim *sim, const struct unc_tbl_load *line,
+			     struct unc_error *err)
 {
 	const struct unc_table *t = sim->table;
 	struct unc_tbl_rate rate = {.type = line->type,
@@ -53,7 +54,7 @@ static int add_line(struct unc_sim *sim, const struct unc_tbl_load *line, struct
 				    .cxl = line->cxl,
 				    .per_second = line->per_second,
 				    .per_clock = line->per_clock};
-	/* A machine of one socket has events of the others as well. */
+	/* A machine of one socket has the events about other sockets, too. */
 	int sockets = sim->top.n_sockets > 1 ? sim->top.n_sockets : 2;
 	struct unc_code code = {0};
 	struct unc_spec spec;
@@ -69,7 +70,7 @@ static int add_line(struct unc_sim *sim, const struct unc_tbl_load *line, struct
 	return rc;
 }
 
-static void mark_type(struct unc_sim *sim, unsigned type)
+static void mark_link_type(struct unc_sim *sim, unsigned type)
 {
 	unsigned pool = unc_type_pool(sim->table, type);
 
@@ -79,7 +80,7 @@ static void mark_type(struct unc_sim *sim, unsigned type)
 		sim->rate[i].shared |= unc_type_pool(sim->table, sim->rate[i].type) == pool;
 }
 
-/* Units that are at the links between sockets. */
+/* Marks the units at the links between sockets. */
 static void mark_links(struct unc_sim *sim)
 {
 	static const char names[][20] = {"link_tx_bytes", "link_rx_bytes", "link_utilization"};
@@ -95,7 +96,7 @@ static void mark_links(struct unc_sim *sim)
 			continue;
 		for (size_t k = 0; k < unc_expr_refs(expr); k++)
 			if (unc_spec_parse(t, unc_expr_ref(expr, k)->event, &spec, NULL) == 0)
-				mark_type(sim, spec.type);
+				mark_link_type(sim, spec.type);
 		unc_expr_free(expr);
 	}
 }
@@ -108,7 +109,7 @@ int unc_sim_rates(struct unc_sim *sim, struct unc_error *err)
 	if (!work->n_load)
 		return 0;
 	for (size_t i = 0; rc == 0 && i < work->n_load; i++)
-		rc = add_line(sim, &work->load[i], err);
+		rc = add_workload_line(sim, &work->load[i], err);
 	if (rc < 0) {
 		unc_error_prefix(err, "workload of %s", unc_tbl_str(sim->table, sim->table->name));
 		return rc;
