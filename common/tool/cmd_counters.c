@@ -85,8 +85,7 @@ static int put_counter(void *user, const struct unc_counter *c)
 	return 0;
 }
 
-/* Called twice for each: what is about to be freed is shown for --force alone, and not to
- * programs. */
+/* Called twice for each: what is about to be freed is shown for --force alone, and not to programs. */
 static int put_released(void *user, const struct unc_counter *c)
 {
 	struct rows *r = user;

@@ -144,7 +144,7 @@ struct fields {
 	const char *reg;
 };
 
-static int put_field(void *user, const struct unc_field *field, uint64_t value)
+static int put_bits(void *user, const struct unc_field *field, uint64_t value)
 {
 	const struct fields *f = user;
 
@@ -158,7 +158,7 @@ static int put_field(void *user, const struct unc_field *field, uint64_t value)
 }
 
 /* REGISTER=VALUE, taken apart in place. */
-static int parse_value(char *text, struct unc_register_value *out)
+static int parse_register_value(char *text, struct unc_register_value *out)
 {
 	char *equals = strchr(text, '='), *end;
 
@@ -173,8 +173,8 @@ static int parse_value(char *text, struct unc_register_value *out)
 	return 0;
 }
 
-static int decode(struct unc_platform *platform, const struct args *args,
-		  const struct unc_register_value *values, size_t n)
+static int decode_values(struct unc_platform *platform, const struct args *args,
+			 const struct unc_register_value *values, size_t n)
 {
 	char name[UNC_SPEC_MAX];
 	const char *type = args->word[0];
@@ -195,7 +195,7 @@ static int decode(struct unc_platform *platform, const struct args *args,
 	for (size_t i = 0; i < n; i++) {
 		struct fields f = {.record = &r, .reg = values[i].reg};
 
-		unc_register_decode(platform, type, values[i].reg, values[i].value, put_field, &f);
+		unc_register_decode(platform, type, values[i].reg, values[i].value, put_bits, &f);
 	}
 	record_end(&r);
 	record_end(&r);
@@ -209,9 +209,9 @@ int cmd_decode(struct unc_platform *platform, const struct args *args)
 	int rc = 0;
 
 	for (size_t i = 0; i < n && rc == 0; i++)
-		rc = parse_value(args->word[i + 1], &values[i]);
+		rc = parse_register_value(args->word[i + 1], &values[i]);
 	if (rc == 0)
-		rc = decode(platform, args, values, n);
+		rc = decode_values(platform, args, values, n);
 	free(values);
 	return rc;
 }
@@ -253,7 +253,7 @@ static int put_register(void *user, const struct unc_register *reg)
 }
 
 /* What the registers of this machine hold. */
-static int put_value(void *user, const struct unc_register *reg)
+static int put_register_value(void *user, const struct unc_register *reg)
 {
 	struct record *r = user;
 
@@ -272,7 +272,7 @@ static int put_values(struct unc_platform *platform, struct record *r)
 	const struct unc_unit *unit;
 
 	for (size_t i = 0; (unit = unc_unit_get(platform, i)); i++) {
-		int rc = unc_register_read(platform, unit, put_value, r);
+		int rc = unc_register_read(platform, unit, put_register_value, r);
 
 		if (rc != UNC_ERR_UNAVAILABLE)
 			continue;

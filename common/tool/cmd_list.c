@@ -90,7 +90,7 @@ static const struct column event_columns[] = {{CELL("name", "EVENT")},
 					      {FOLD("desc", "WHAT")},
 					      {0}};
 
-static void put_event(struct record *r, const struct row *row, bool verbose)
+static void put_event_row(struct record *r, const struct row *row, bool verbose)
 {
 	const struct unc_encoding *e = &row->encoding;
 
@@ -122,7 +122,7 @@ static void put_event(struct record *r, const struct row *row, bool verbose)
 
 /* The event, and the umask behind a colon. What an event says beyond its first sentence is for the
  * event itself and would only repeat in each row. */
-static void describe(struct row *row, const struct unc_umask *umask)
+static void put_description(struct row *row, const struct unc_umask *umask)
 {
 	const char *event = row->event->desc, *end = strstr(event, ". ");
 	size_t n = umask && end ? (size_t)(end - event) : strlen(event);
@@ -142,7 +142,7 @@ static int list_row(struct list *list, size_t index, int number)
 
 	snprintf(row.name, sizeof(row.name), "%s%s%s", row.event->spec, umask ? ":" : "",
 		 umask ? umask->name : "");
-	describe(&row, umask);
+	put_description(&row, umask);
 	if (search_in(&list->search, row.name, row.desc) != list->wanted)
 		return 0;
 	row.umask = umask ? umask->name : NULL;
@@ -154,7 +154,7 @@ static int list_row(struct list *list, size_t index, int number)
 	if (rc < 0)
 		return rc;
 	list->n++;
-	put_event(&list->record, &row, list->args->verbose);
+	put_event_row(&list->record, &row, list->args->verbose);
 	return 0;
 }
 
@@ -261,7 +261,7 @@ static const struct column unit_columns[] = {
 	{CELL("access", "ACCESS")},   {FOLD("reason", "STATE")},
 	{BELOW("below", "")},         {0}};
 
-static int put_device(void *user, const struct unc_device *device)
+static int put_device_row(void *user, const struct unc_device *device)
 {
 	struct record *r = user;
 	char port[CELL_MAX] = "port ?";
@@ -302,12 +302,12 @@ static void put_stack(struct record *r, struct unc_platform *platform, const str
 		record_also(r, "below", "%s", unc_platform_error(platform));
 	record_open(r, "devices", '[');
 	if (rc == 0)
-		unc_unit_devices(platform, unit, put_device, r);
+		unc_unit_devices(platform, unit, put_device_row, r);
 	record_close(r);
 }
 
-static void put_unit(struct record *r, struct unc_platform *platform, const struct unc_unit *unit,
-		     bool verbose)
+static void put_unit_row(struct record *r, struct unc_platform *platform,
+			 const struct unc_unit *unit, bool verbose)
 {
 	record_row(r);
 	record_integer(r, "socket", unit->socket);
@@ -333,7 +333,7 @@ int cmd_units(struct unc_platform *platform, const struct args *args)
 	record_start(&r, args, platform);
 	record_list(&r, NULL, unit_columns);
 	for (; (unit = unc_unit_get(platform, n)) != NULL; n++) {
-		put_unit(&r, platform, unit, args->verbose);
+		put_unit_row(&r, platform, unit, args->verbose);
 		available += unit->available != 0;
 	}
 	record_end(&r);

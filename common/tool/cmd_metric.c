@@ -178,8 +178,8 @@ static int parse_counts(struct unc_platform *platform, char **texts, size_t n,
 }
 
 /* A count that the formula does not use is a mistake. ARGS_OK, or the exit status. */
-static int check_needed(struct unc_platform *platform, const char *metric, size_t index,
-			const struct unc_count *counts, size_t n)
+static int check_given_events(struct unc_platform *platform, const char *metric, size_t index,
+			      const struct unc_count *counts, size_t n)
 {
 	const char *need;
 
@@ -204,7 +204,7 @@ static int check_needed(struct unc_platform *platform, const char *metric, size_
 
 static const struct column value_columns[] = {{CELL("text", "")}, {0}};
 
-static void put_value(const struct args *args, const struct unc_metric *m, double value)
+static void put_metric_value(const struct args *args, const struct unc_metric *m, double value)
 {
 	struct record r;
 	char buf[CELL_MAX];
@@ -239,7 +239,7 @@ int cmd_eval(struct unc_platform *platform, const struct args *args)
 	if (status == ARGS_OK)
 		status = parse_counts(platform, args->word + 1, n, counts);
 	if (status == ARGS_OK)
-		status = check_needed(platform, name, item.index, counts, n);
+		status = check_given_events(platform, name, item.index, counts, n);
 	if (status == ARGS_OK) {
 		rc = unc_metric_eval(platform, name, counts, n, sizeof(*counts), &value);
 
@@ -248,7 +248,7 @@ int cmd_eval(struct unc_platform *platform, const struct args *args)
 		else
 			status = library_error(rc, unc_platform_error(platform));
 		if (rc == 0)
-			put_value(args, item.metric, value);
+			put_metric_value(args, item.metric, value);
 	}
 	for (size_t i = 0; i < n; i++)
 		free((char *)counts[i].event);

@@ -17,7 +17,7 @@ static int check_separator(const char *text)
 			 "as a comma or '\\t'");
 }
 
-static int parse_options(struct stat_job *job, const struct args *args)
+static int parse_stat_options(struct stat_job *job, const struct args *args)
 {
 	int rc = ARGS_OK;
 
@@ -90,7 +90,7 @@ static int refuse_empty(const struct stat_job *job)
 	return library_error(c->item.error, unc_session_reason(job->series.session, c->id));
 }
 
-static int prepare(struct stat_job *job)
+static int prepare_stat(struct stat_job *job)
 {
 	static const struct wish traffic = {false, "memory_read_bytes,memory_write_bytes"};
 	const struct args *args = job->args;
@@ -125,12 +125,12 @@ static void clean_up(struct stat_job *job)
 int cmd_stat(struct unc_platform *none, const struct args *args)
 {
 	struct stat_job job = {.platform = none};
-	int rc = parse_options(&job, args);
+	int rc = parse_stat_options(&job, args);
 
 	if (rc == ARGS_OK)
 		rc = open_platform(args, OPEN_MACHINE, &job.platform);
 	if (rc == ARGS_OK)
-		rc = prepare(&job);
+		rc = prepare_stat(&job);
 	if (rc == 0 && job.platform)
 		rc = stat_run(&job);
 	clean_up(&job);

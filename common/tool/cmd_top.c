@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The command top: the table of stat drawn again at each interval, with bars. Signals are blocked and
- * come through a descriptor, so that counters and the terminal are restored whatever ends it, want of
- * memory included.
+ * The command top: the table of stat, redrawn at each interval, with bars. Signals are blocked and come
+ * through a descriptor, so that counters and the terminal are restored however the command ends, out
+ * of memory included.
  */
 #include <errno.h>
 #include <langinfo.h>
@@ -40,8 +40,8 @@ struct runner {
 
 /* ---- the terminal */
 
-/* Keys come as they are pressed, and are not shown; the frame before the command stays. */
-static void take_terminal(struct runner *r)
+/* Keys arrive when pressed and are not echoed; the screen before the command is kept. */
+static void set_raw_terminal(struct runner *r)
 {
 	struct termios keys;
 
@@ -59,7 +59,7 @@ static void take_terminal(struct runner *r)
 	fflush(stdout);
 }
 
-static void give_terminal(struct runner *r)
+static void restore_terminal(struct runner *r)
 {
 	if (!r->taken)
 		return;
@@ -72,7 +72,7 @@ static void give_terminal(struct runner *r)
 
 /* ---- what happens between two frames */
 
-static void block_signals(struct runner *r)
+static void open_signals(struct runner *r)
 {
 	static const int taken[] = {SIGINT,    SIGTERM,  SIGHUP,  SIGQUIT, SIGUSR1,
 				    SIGUSR2,   SIGALRM,  SIGXCPU, SIGPROF, SIGTSTP,
@@ -95,18 +95,18 @@ static void block_signals(struct runner *r)
 		r->keys = -1;
 }
 
-static enum wake on_signal(struct runner *r, int number)
+static enum wake handle_signal(struct runner *r, int number)
 {
 	if (number ==
 	    SIGTSTP) { /* from the keyboard: the shell gets its terminal; counting goes on */
-		give_terminal(r);
+		restore_terminal(r);
 		raise(SIGSTOP);
-		take_terminal(r);
+		set_raw_terminal(r);
 	}
 	return number == SIGTSTP || number == SIGWINCH || number == SIGCONT ? WAKE_DRAW : WAKE_STOP;
 }
 
-static enum wake on_key(struct runner *r)
+static enum wake handle_key(struct runner *r)
 {
 	char key[16];
 	ssize_t n = read(r->keys, key, sizeof(key));
@@ -137,7 +137,7 @@ static enum wake on_key(struct runner *r)
 }
 
 /* A signal or a key within the time; WAKE_TIME: neither. */
-static enum wake wait_for(struct runner *r, double seconds)
+static enum wake wait_for_input(struct runner *r, double seconds)
 {
 	struct timespec ts = {.tv_sec = (time_t)seconds,
 			      .tv_nsec = (long)((seconds - floor(seconds)) * 1e9)};
@@ -152,12 +152,12 @@ static enum wake wait_for(struct runner *r, double seconds)
 	}
 	number = sigtimedwait(&r->set, NULL, &ts);
 	if (number > 0)
-		return on_signal(r, number);
-	return r->keys >= 0 && fd[1].revents ? on_key(r) : WAKE_TIME;
+		return handle_signal(r, number);
+	return r->keys >= 0 && fd[1].revents ? handle_key(r) : WAKE_TIME;
 }
 
 /* WAKE_TIME, WAKE_STOP or WAKE_PAGE; WAKE_DRAW: a frame could not be drawn. */
-static enum wake wait_until(struct runner *r, double deadline)
+static enum wake wait_for_frame(struct runner *r, double deadline)
 {
 	for (;;) {
 		double left = fmin(deadline - now(), 3600);
@@ -165,7 +165,7 @@ static enum wake wait_until(struct runner *r, double deadline)
 
 		if (left <= 0)
 			return WAKE_TIME;
-		wake = wait_for(r, left);
+		wake = wait_for_input(r, left);
 		if (wake == WAKE_STOP || wake == WAKE_PAGE ||
 		    (wake == WAKE_DRAW && !top_draw(&r->top, &r->screen)))
 			return wake;
@@ -181,8 +181,8 @@ static int start_counting(const struct runner *r, struct top *top)
 	return rc < 0 ? rc : unc_session_start(top->series.session);
 }
 
-/* Another group, which counts from now on; what cannot be shown is told, and the page stays. 0, or an
- * error of the session. */
+/* Changes to another group, and starts counting it. If it cannot be shown, says why and keeps the page.
+ * 0, or an error of the session. */
 static int turn_page(struct runner *r)
 {
 	struct top next = {.group = NULL};
@@ -207,15 +207,15 @@ static int turn_page(struct runner *r)
 	return rc;
 }
 
-/* Until told to end. 0, or an error of the session. */
-static int watch(struct runner *r)
+/* Draws frames until a signal or key ends the command. 0, or an error of the session. */
+static int draw_frames(struct runner *r)
 {
 	double start = now();
 
 	if (r->screen.terminal && !top_draw(&r->top, &r->screen))
 		return 0;
 	for (double k = 1;; k++) {
-		enum wake wake = wait_until(r, start + k * r->interval);
+		enum wake wake = wait_for_frame(r, start + k * r->interval);
 		int rc = 0;
 
 		if (wake == WAKE_PAGE) {
@@ -259,41 +259,41 @@ static int end_watch(struct runner *r, int rc, int written)
 	return status;
 }
 
-/* Whose terminal and counters an exit() for want of memory gives back. */
+/* The runner whose terminal and counters are restored if exit() is called when memory runs out. */
 static struct runner *at_exit;
 
-static void leave(void)
+static void restore_at_exit(void)
 {
 	if (!at_exit)
 		return;
-	give_terminal(at_exit);
+	restore_terminal(at_exit);
 	unc_session_stop(at_exit->top.series.session);
 }
 
-static int run(struct runner *r)
+static int run_top(struct runner *r)
 {
 	int rc;
 
-	block_signals(r);
+	open_signals(r);
 	rc = start_counting(r, &r->top);
 	if (rc < 0)
 		return series_error(&r->top.series, rc);
 	at_exit = r;
-	atexit(leave);
-	take_terminal(r);
+	atexit(restore_at_exit);
+	set_raw_terminal(r);
 	errno = 0;
-	rc = watch(r);
+	rc = draw_frames(r);
 
 	int written = ferror(stdout) ? errno : 0;
 
 	at_exit = NULL;
-	give_terminal(r);
+	restore_terminal(r);
 	return end_watch(r, rc, written);
 }
 
 /* ---- options */
 
-static int parse_options(struct runner *r, const struct args *args)
+static int parse_top_options(struct runner *r, const struct args *args)
 {
 	int rc = ARGS_OK;
 
@@ -310,7 +310,7 @@ int cmd_top(struct unc_platform *platform, const struct args *args)
 	const char *term = getenv("TERM");
 	struct runner r = {.platform = platform, .signals = -1, .keys = -1};
 	const struct unc_group *group; /* what is missing of it is said */
-	int status = parse_options(&r, args);
+	int status = parse_top_options(&r, args);
 	char *why;
 
 	if (status != ARGS_OK)
@@ -326,7 +326,7 @@ int cmd_top(struct unc_platform *platform, const struct args *args)
 		free(why);
 	}
 	if (status == 0)
-		status = run(&r);
+		status = run_top(&r);
 	top_close(&r.top);
 	if (r.signals >= 0)
 		close(r.signals);

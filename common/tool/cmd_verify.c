@@ -57,12 +57,12 @@ struct counted {
 	double bytes;
 };
 
-/* ---- signals wait, and are looked for: everything is put back on the way out */
+/* ---- signals are blocked and polled for, so that registers are restored on the way out */
 
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 enum { N_ENDS = sizeof(ends) / sizeof(ends[0]) };
 
-static void block_signals(void)
+static void block_ends(void)
 {
 	struct sigaction action;
 	sigset_t set;
@@ -75,8 +75,8 @@ static void block_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-/* The one that asks to end; 0: none does. */
-static int stopped(void)
+/* The pending signal that ends the command; 0: none. */
+static int end_signal(void)
 {
 	sigset_t waiting;
 
@@ -88,9 +88,9 @@ static int stopped(void)
 
 /* ---- findings */
 
-/* v->why is this; false. */
-static bool fail(struct verify *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool fail(struct verify *v, const char *format, ...)
+/* Sets v->why; returns false. */
+static bool deny(struct verify *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool deny(struct verify *v, const char *format, ...)
 {
 	va_list args;
 
@@ -112,9 +112,9 @@ static char *amount(double value, const char *unit)
 							   : with_unit(buf, value, unit));
 }
 
-/* A finding, which gets `check` and frees `doubt`, the rows of tables that would be wrong. */
-static void find(struct verify *v, const char *class, char *check, const struct row *row,
-		 const struct reading *reading, char *doubt)
+/* Adds a finding. It owns `check`; frees `doubt`, the rows of tables that would be wrong. */
+static void add_row(struct verify *v, const char *class, char *check, const struct row *row,
+		    const struct reading *reading, char *doubt)
 {
 	struct verdict verdict = verify_judge(row, reading);
 	struct finding f = {.class = class, .check = check, .is = verdict.is};
@@ -139,13 +139,13 @@ static void find(struct verify *v, const char *class, char *check, const struct 
 		fprintf(stderr, "\r\033[K%zu checks: %.60s", v->n, check);
 }
 
-/* It cannot be counted, or moved: as v->why says. */
-static void find_none(struct verify *v, const char *class, char *check)
+/* Adds a finding that is not judged, with v->why: nothing could be counted or moved. */
+static void add_none(struct verify *v, const char *class, char *check)
 {
-	find(v, class, check, &verify_clock, &(struct reading){.why = v->why}, NULL);
+	add_row(v, class, check, &verify_clock, &(struct reading){.why = v->why}, NULL);
 }
 
-/* ---- the program that moves bytes: one for each flow, which tells when its buffer is there */
+/* ---- the program that moves bytes: one process a flow, which reports when its buffer is ready */
 
 static void end_mover(struct verify *v)
 {
@@ -162,8 +162,8 @@ static void end_mover(struct verify *v)
 	v->mover = 0;
 }
 
-/* "0,1": the NUMA nodes of a socket, or the one. */
-static char *nodes_of(const struct verify *v, int socket, int only)
+/* "0,1": the NUMA nodes of a socket, or `only`. */
+static char *node_list(const struct verify *v, int socket, int only)
 {
 	const struct unc_node *node;
 	char *list = NULL;
@@ -176,7 +176,7 @@ static char *nodes_of(const struct verify *v, int socket, int only)
 
 static void run_mover(const struct verify *v, const struct flow *flow, int in, int out)
 {
-	char *from = nodes_of(v, flow->from, -1), *home = nodes_of(v, flow->home, flow->node);
+	char *from = node_list(v, flow->from, -1), *home = node_list(v, flow->home, flow->node);
 	char *own[] = {"uncore", "traffic"}, *theirs[] = {"sh", "-c", NULL, "traffic"};
 	char *argv[16];
 	size_t n = 0;
@@ -207,9 +207,9 @@ static void run_mover(const struct verify *v, const struct flow *flow, int in, i
 	_exit(1);
 }
 
-/* A line within so many seconds, or before a signal asks to end: "ready", "moved BYTES SECONDS", "not WHY". false, with
- * v->why: there is none, or it says that it cannot. */
-static bool hear(struct verify *v, double patience, char line[256])
+/* Reads a line: "ready", "moved BYTES SECONDS", "not WHY". False, with v->why: no line within `patience` seconds or
+ * before a signal to end, or the program reports a failure. */
+static bool read_line(struct verify *v, double patience, char line[256])
 {
 	struct pollfd from = {.fd = v->from, .events = POLLIN};
 	double end = now() + patience;
@@ -217,33 +217,33 @@ static bool hear(struct verify *v, double patience, char line[256])
 	char c;
 
 	while (n < 255) {
-		if (stopped())
-			return fail(v, "a signal ended it");
+		if (end_signal())
+			return deny(v, "a signal ended it");
 		if (now() > end) {
 			v->broken = true;
-			return fail(v, "the program that moves bytes does not answer");
+			return deny(v, "the program that moves bytes does not answer");
 		}
 		if (poll(&from, 1, 50) <= 0)
 			continue;
 		if (read(from.fd, &c, 1) != 1) {
 			v->broken = true;
-			return fail(v, "the program that moves bytes has ended");
+			return deny(v, "the program that moves bytes has ended");
 		}
 		if (c == '\n')
 			break;
 		line[n++] = c;
 	}
 	line[n] = '\0';
-	return strncmp(line, "not ", 4) != 0 || fail(v, "%s", line + 4);
+	return strncmp(line, "not ", 4) != 0 || deny(v, "%s", line + 4);
 }
 
-static bool fail_answer(struct verify *v, const char *line)
+static bool deny_answer(struct verify *v, const char *line)
 {
 	v->broken = true;
-	return fail(v, "the program that moves bytes says '%.80s'", line);
+	return deny(v, "the program that moves bytes says '%.80s'", line);
 }
 
-/* Whether such a flow can be made: then its buffer is there. */
+/* Starts the program for a flow. True: its buffer is ready. */
 static bool start_mover(struct verify *v, const struct flow *flow)
 {
 	const char *root = getenv("UNCORE_SYSROOT");
@@ -256,22 +256,22 @@ static bool start_mover(struct verify *v, const struct flow *flow)
 	if (v->broken)
 		return false;
 	if (!v->args->traffic && root && *root && strcmp(root, "/") != 0)
-		return fail(v, "UNCORE_SYSROOT is another machine than the one that could move "
+		return deny(v, "UNCORE_SYSROOT is another machine than the one that could move "
 			       "bytes");
 	if (unc_platform_cpu(v->platform)->family == 0x20)
-		return fail(v, "there is no traffic for an Itanium");
+		return deny(v, "there is no traffic for an Itanium");
 	if (flow->kind == DEVICE && !v->args->device)
-		return fail(v, "--device names no disk to be read");
+		return deny(v, "--device names no disk to be read");
 	if (flow->kind != DEVICE && v->sockets > 1 && !unc_node_get(v->platform, 0))
-		return fail(v, "the kernel does not tell which memory is the socket's");
+		return deny(v, "the kernel does not tell which memory is the socket's");
 	if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0)
-		return fail(v, "%s", strerror(errno));
+		return deny(v, "%s", strerror(errno));
 	fflush(stdout);
 	if ((v->mover = fork()) == 0)
 		run_mover(v, flow, in[0], out[1]);
 	if (v->mover < 0) {
 		v->mover = 0;
-		return fail(v, "%s", strerror(errno));
+		return deny(v, "%s", strerror(errno));
 	}
 	setpgid(v->mover, v->mover);
 	close(in[0]);
@@ -279,13 +279,13 @@ static bool start_mover(struct verify *v, const struct flow *flow)
 	v->to = in[1];
 	v->from = out[0];
 	v->flow = *flow;
-	if (hear(v, 600, line) && (strcmp(line, "ready") == 0 || fail_answer(v, line)))
+	if (read_line(v, 600, line) && (strcmp(line, "ready") == 0 || deny_answer(v, line)))
 		return true;
 	end_mover(v);
 	return false;
 }
 
-/* Moves, or lets time pass. */
+/* Moves bytes for a duration; an IDLE flow lets the time pass. */
 static bool move(struct verify *v, const struct flow *flow, double duration, double *bytes)
 {
 	double took = 0;
@@ -297,17 +297,17 @@ static bool move(struct verify *v, const struct flow *flow, double duration, dou
 		return true;
 	}
 	dprintf(v->to, "%.3f\n", duration);
-	if (!hear(v, duration + 60, line))
+	if (!read_line(v, duration + 60, line))
 		return false;
 	return (sscanf(line, "moved %lf %lf", bytes, &took) == 2 && *bytes > 0 &&
 		isfinite(*bytes) && took > 0 && isfinite(took)) ||
-	       fail_answer(v, line);
+	       deny_answer(v, line);
 }
 
 /* ---- counting */
 
-static void take(struct unc_session *s, int id, struct unc_value *const look[LOOKS],
-		 struct place *place)
+static void put_place(struct unc_session *s, int id, struct unc_value *const look[LOOKS],
+		      struct place *place)
 {
 	struct unc_item item = {.size = sizeof(item)};
 	const struct unc_value *x = &look[DURING][id];
@@ -348,16 +348,16 @@ static bool run_session(struct verify *v, struct unc_session *s, const struct fl
 			rc = unc_session_read(s, look[k], out->n, sizeof(*look[k]));
 	}
 	if (rc < 0)
-		fail(v, "%s", unc_session_error(s));
+		deny(v, "%s", unc_session_error(s));
 	out->place = must_alloc(NULL, out->n, sizeof(*out->place));
 	for (size_t i = 0; i < out->n && rc == 0 && moved; i++)
-		take(s, (int)i, look, &out->place[i]);
+		put_place(s, (int)i, look, &out->place[i]);
 	for (int k = BEFORE; k < LOOKS; k++)
 		free(look[k]);
 	return rc == 0 && moved;
 }
 
-static void forget(struct counted *c)
+static void drop_counts(struct counted *c)
 {
 	for (size_t i = 0; i < c->n; i++)
 		free(c->place[i].why);
@@ -365,39 +365,39 @@ static void forget(struct counted *c)
 	*c = (struct counted){.n = 0};
 }
 
-/* Counts one text at all its places. false: it could not be, with v->why. Ends with forget(). */
-static bool count(struct verify *v, const struct flow *flow, const char *text, unsigned per,
-		  struct counted *out)
+/* Counts one text at all its places. False, with v->why: not possible. Ends with drop_counts(). */
+static bool count_at(struct verify *v, const struct flow *flow, const char *text, unsigned per,
+		     struct counted *out)
 {
 	struct unc_session *s = NULL;
 	int first;
 	bool done = false;
 
 	*out = (struct counted){.n = 0};
-	if (stopped())
-		return fail(v, "a signal ended it");
+	if (end_signal())
+		return deny(v, "a signal ended it");
 	if (!start_mover(v, flow))
 		return false;
 	if (unc_session_new(v->platform, UNC_SESSION_ROTATE, &s) < 0)
-		fail(v, "%s", unc_platform_error(v->platform));
+		deny(v, "%s", unc_platform_error(v->platform));
 	else if (unc_session_add_each(s, text, per, &first, &out->n) < 0)
-		fail(v, "%s", unc_session_error(s));
+		deny(v, "%s", unc_session_error(s));
 	else
 		done = run_session(v, s, flow, out);
 	unc_session_free(s);
 	if (!done)
-		forget(out);
+		drop_counts(out);
 	return done;
 }
 
-static int compare(const void *a, const void *b)
+static int by_value(const void *a, const void *b)
 {
 	const double *x = a, *y = b;
 
 	return (*x > *y) - (*x < *y);
 }
 
-/* What was counted at a socket, for a judge; value: room for its units. */
+/* The counts of a socket, to be judged; value: room for its units. */
 static struct reading read_socket(const struct counted *c, int socket, double value[MOST_UNITS])
 {
 	struct reading r = {.value = value, .bytes = c->bytes};
@@ -413,13 +413,13 @@ static struct reading read_socket(const struct counted *c, int socket, double va
 			r.others[k] = p->value[2 * k] / p->seconds[2 * k] * r.seconds / c->bytes;
 		value[r.n++] = p->value[DURING];
 	}
-	qsort(value, r.n, sizeof(*value), compare);
+	qsort(value, r.n, sizeof(*value), by_value);
 	return r;
 }
 
 /* ---- metrics, and the units of what they are made of */
 
-static const char *need(const struct verify *v, const char *metric, size_t i)
+static const char *need_of(const struct verify *v, const char *metric, size_t i)
 {
 	struct unc_item item = {.size = sizeof(item)};
 
@@ -429,12 +429,12 @@ static const char *need(const struct verify *v, const char *metric, size_t i)
 }
 
 /* "imc.CAS_COUNT:RD (events) and memory_read_bytes (metrics.tbl)" */
-static char *doubtful(const struct verify *v, const char *metric)
+static char *doubt_of(const struct verify *v, const char *metric)
 {
 	char *list = NULL;
 	const char *event;
 
-	for (size_t i = 0; (event = need(v, metric, i)); i++)
+	for (size_t i = 0; (event = need_of(v, metric, i)); i++)
 		list = must_list(list, event);
 	return must_add(list, "%s%s (metrics.tbl)", list ? " (events) and " : "", metric);
 }
@@ -457,9 +457,9 @@ static bool is_at(const struct row *row, const struct flow *flow, int socket)
 				 : socket != flow->from && socket != flow->home;
 }
 
-/* A row by what was counted; NULL: nothing could be. */
-static void judge(struct verify *v, const struct row *row, const char *text,
-		  const struct flow *flow, const struct counted *c)
+/* Judges a row by its counts; NULL: nothing could be counted. */
+static void judge_at(struct verify *v, const struct row *row, const char *text,
+		     const struct flow *flow, const struct counted *c)
 {
 	double value[MOST_UNITS];
 
@@ -477,51 +477,51 @@ static void judge(struct verify *v, const struct row *row, const char *text,
 			memcpy(v->others, r.others, sizeof(v->others));
 		if (row->of == RATIO || row->of == VALUE)
 			memcpy(r.others, v->others, sizeof(r.others));
-		find(v, row->of == UNITS ? "units" : "metrics", name_of(row, text, flow, s), row,
-		     &r,
-		     row->of == UNITS ? must_print("%s (events), its units (units.tbl)", text)
-				      : doubtful(v, row->name));
+		add_row(v, row->of == UNITS ? "units" : "metrics", name_of(row, text, flow, s), row,
+			&r,
+			row->of == UNITS ? must_print("%s (events), its units (units.tbl)", text)
+					 : doubt_of(v, row->name));
 	}
 }
 
-static bool is_of(const struct row *row, const struct flow *flow)
+static bool in_flow(const struct row *row, const struct flow *flow)
 {
 	return row->kind == flow->kind && row->remote == (flow->from != flow->home);
 }
 
-/* Whether a row before has counted the metric of this one for all of them. */
+/* Whether an earlier row has the same metric, and so has counted for this one, too. */
 static bool is_counted(const struct row *row, const struct flow *flow)
 {
 	const struct row *k = verify_rows;
 
-	while (k < row && !(is_of(k, flow) && k->of != UNITS && strcmp(k->name, row->name) == 0))
+	while (k < row && !(in_flow(k, flow) && k->of != UNITS && strcmp(k->name, row->name) == 0))
 		k++;
 	return k < row;
 }
 
-/* What is counted once serves all rows of its metric. */
+/* Runs a flow, and counts each metric once for all of its rows. */
 static void run_flow(struct verify *v, const struct flow *flow)
 {
 	const struct row *end = verify_rows + verify_n_rows;
 	struct counted c;
 	const char *event;
 
-	for (const struct row *row = verify_rows; row < end && !stopped(); row++) {
-		if (!is_of(row, flow))
+	for (const struct row *row = verify_rows; row < end && !end_signal(); row++) {
+		if (!in_flow(row, flow))
 			continue;
-		for (size_t i = 0; row->of == UNITS && (event = need(v, row->name, i)); i++) {
-			judge(v, row, event, flow,
-			      count(v, flow, event, UNC_EACH_UNIT, &c) ? &c : NULL);
-			forget(&c);
+		for (size_t i = 0; row->of == UNITS && (event = need_of(v, row->name, i)); i++) {
+			judge_at(v, row, event, flow,
+				 count_at(v, flow, event, UNC_EACH_UNIT, &c) ? &c : NULL);
+			drop_counts(&c);
 		}
 		if (row->of == UNITS || is_counted(row, flow))
 			continue;
-		bool done = count(v, flow, row->name, UNC_EACH_SOCKET, &c);
+		bool done = count_at(v, flow, row->name, UNC_EACH_SOCKET, &c);
 
 		for (const struct row *k = row; k < end; k++)
-			if (is_of(k, flow) && k->of != UNITS && strcmp(k->name, row->name) == 0)
-				judge(v, k, row->name, flow, done ? &c : NULL);
-		forget(&c);
+			if (in_flow(k, flow) && k->of != UNITS && strcmp(k->name, row->name) == 0)
+				judge_at(v, k, row->name, flow, done ? &c : NULL);
+		drop_counts(&c);
 	}
 }
 
@@ -539,19 +539,19 @@ static void check_metrics(struct verify *v)
 			if (next != s && kind != DEVICE)
 				run_flow(v, &(struct flow){kind, s, next, -1});
 		}
-	fail(v, "nothing here moves a known number of bytes from memory to a device, between cores "
+	deny(v, "nothing here moves a known number of bytes from memory to a device, between cores "
 		"and devices, or to CXL memory");
 	for (size_t i = 0; i < sizeof(unmoved) / sizeof(unmoved[0]); i++)
-		find_none(v, "metrics", must_print("%s", unmoved[i]));
+		add_none(v, "metrics", must_print("%s", unmoved[i]));
 	if (v->sockets > 1)
 		return;
-	fail(v, "there is one socket");
-	find_none(v, "metrics", must_print("remote memory and links"));
+	deny(v, "there is one socket");
+	add_none(v, "metrics", must_print("remote memory and links"));
 }
 
 /* ---- clocks */
 
-/* Such reads on socket 0 as can be made: a package that sleeps stops its clocks. */
+/* Reads on socket 0, or idle if they are not possible: a package that sleeps stops its clocks. */
 static struct flow some_flow(struct verify *v)
 {
 	struct flow flow = {READS, 0, 0, -1};
@@ -561,7 +561,7 @@ static struct flow some_flow(struct verify *v)
 	return flow;
 }
 
-/* An event that counts the clock of a unit that is here, at or behind *index; NULL: there is none. */
+/* The next clock event of a unit of this machine, from *index on; NULL: none. */
 static const struct unc_event *next_clock(struct verify *v, size_t *index)
 {
 	const struct unc_event *e;
@@ -590,11 +590,11 @@ static void judge_pair(struct verify *v, const struct unc_event *a, const struct
 		two[1] = vb[rb.n / 2] / rb.seconds;
 		two[1] *= two[0] / two[1] > 1.4 ? 2 : two[0] / two[1] < 0.7 ? 0.5 : 1;
 	}
-	find(v, "clocks", must_print("%s against %s on socket %d", a->spec, b->spec, socket),
-	     &verify_pair,
-	     &(struct reading){
-		     .value = two, .n = ra.n && rb.n ? 2 : 0, .why = ra.why ? ra.why : rb.why},
-	     must_print("%s, %s (events)", a->spec, b->spec));
+	add_row(v, "clocks", must_print("%s against %s on socket %d", a->spec, b->spec, socket),
+		&verify_pair,
+		&(struct reading){
+			.value = two, .n = ra.n && rb.n ? 2 : 0, .why = ra.why ? ra.why : rb.why},
+		must_print("%s, %s (events)", a->spec, b->spec));
 }
 
 static void check_clocks(struct verify *v)
@@ -606,17 +606,19 @@ static void check_clocks(struct verify *v)
 	size_t n = 0;
 
 	for (size_t i = 0; n < MOST_CLOCKS && (e = next_clock(v, &i)); i++) {
-		bool done = count(v, &awake, e->spec, UNC_EACH_UNIT, &c[n]);
+		bool done = count_at(v, &awake, e->spec, UNC_EACH_UNIT, &c[n]);
 
 		for (int s = 0; s < v->sockets; s++) {
 			struct reading r = {.why = v->why};
 
 			if (done)
 				r = read_socket(&c[n], s, value);
-			find(v, "clocks", must_print("%s on socket %d, by wall time", e->spec, s),
-			     &verify_clock, &r, must_print("the code of %s (events)", e->spec));
-			find(v, "units", name_of(&verify_units, e->spec, &awake, s), &verify_units,
-			     &r, must_print("the units of %s (units.tbl)", e->type));
+			add_row(v, "clocks",
+				must_print("%s on socket %d, by wall time", e->spec, s),
+				&verify_clock, &r, must_print("the code of %s (events)", e->spec));
+			add_row(v, "units", name_of(&verify_units, e->spec, &awake, s),
+				&verify_units, &r,
+				must_print("the units of %s (units.tbl)", e->type));
 		}
 		if (done)
 			event[n++] = e;
@@ -627,12 +629,12 @@ static void check_clocks(struct verify *v)
 				if (strcmp(event[i]->type, event[k]->type) == 0)
 					judge_pair(v, event[i], &c[i], event[k], &c[k], s);
 	while (n > 0)
-		forget(&c[--n]);
+		drop_counts(&c[--n]);
 }
 
-/* ---- nodes of a socket: which units traffic bound to each of them shows at */
+/* ---- nodes of a socket: the units that count traffic bound to each node */
 
-/* The node that has made a unit count four fifths at least; -1: none. */
+/* The node whose traffic made up four fifths or more of a unit's counts; -1: none. */
 static int node_at(const struct counted *c, int nodes, size_t place)
 {
 	double sum = 0;
@@ -646,7 +648,7 @@ static int node_at(const struct counted *c, int nodes, size_t place)
 	return sum > 0 && c[most].place[place].value[DURING] > 0.8 * sum ? most : -1;
 }
 
-/* As many units see traffic of each node alone, and a section for the site's file says which. */
+/* Right if each node's traffic has the same number of units of its own; prints them as a section of the site's file. */
 static void judge_nodes(struct verify *v, const char *event, const struct counted *c, int nodes,
 			int socket)
 {
@@ -667,11 +669,11 @@ static void judge_nodes(struct verify *v, const char *event, const struct counte
 	}
 	for (int node = 0; node < nodes; node++)
 		even = even && count[node] == count[0] && count[0] > 0;
-	find(v, "nodes",
-	     must_print("units of %s on socket %d, by the node whose traffic they see", event,
-			socket),
-	     &verify_pair, &(struct reading){.value = (double[]){even, 1}, .n = 2},
-	     must_print("which units belong to which node"));
+	add_row(v, "nodes",
+		must_print("units of %s on socket %d, by the node whose traffic they see", event,
+			   socket),
+		&verify_pair, &(struct reading){.value = (double[]){even, 1}, .n = 2},
+		must_print("which units belong to which node"));
 	if (even)
 		v->finding[v->n - 1].reason = line;
 	else
@@ -684,23 +686,24 @@ static void check_nodes(struct verify *v)
 	const char *event;
 
 	for (int s = 0; s < v->sockets; s++)
-		for (size_t i = 0; (event = need(v, "memory_read_bytes", i)) && !stopped(); i++) {
+		for (size_t i = 0; (event = need_of(v, "memory_read_bytes", i)) && !end_signal();
+		     i++) {
 			struct counted c[MOST_NODES];
 			int nodes = 0;
 			bool done = true;
 
 			for (size_t k = 0; done && (node = unc_node_get(v->platform, k)); k++)
 				if (node->socket == s && node->cluster >= 0 && nodes < MOST_NODES)
-					done = count(v, &(struct flow){READS, s, s, node->number},
-						     event, UNC_EACH_UNIT, &c[nodes++]);
+					done = count_at(v,
+							&(struct flow){READS, s, s, node->number},
+							event, UNC_EACH_UNIT, &c[nodes++]);
 			if (done && nodes > 1)
 				judge_nodes(v, event, c, nodes, s);
 			else if (!done)
-				find_none(
-					v, "nodes",
-					must_print("units of %s on socket %d, by node", event, s));
+				add_none(v, "nodes",
+					 must_print("units of %s on socket %d, by node", event, s));
 			while (nodes > 0)
-				forget(&c[--nodes]);
+				drop_counts(&c[--nodes]);
 		}
 }
 
@@ -713,7 +716,7 @@ static const struct column columns[] = {
 	{CELL("measured", "MEASURED")}, {FOLD("check", "CHECK")},
 	{BELOW("reason", "-> ")},       {0}};
 
-/* brief: without those that are right, and have nothing more to say. */
+/* Prints the findings; brief: without those that are right and have no remark. */
 static void put_findings(const struct verify *v, struct record *r, const char *key, bool brief)
 {
 	record_list(r, key, columns);
@@ -751,7 +754,7 @@ static void put_classes(const struct verify *v, struct record *r)
 }
 
 /* "msr, mmio": the methods that serve units. */
-static char *methods_of(const struct verify *v)
+static char *method_list(const struct verify *v)
 {
 	const struct unc_unit *u;
 	char *list = NULL;
@@ -762,13 +765,13 @@ static char *methods_of(const struct verify *v)
 	return list ? list : must_print("none");
 }
 
-/* What somebody else needs to judge the findings; not which machine it was. */
+/* Writes all that a reader of the report needs to judge it, without anything that identifies the machine. */
 static int write_file(const struct verify *v, const struct args *args, int fd)
 {
 	struct args json = {.json = true};
 	struct utsname kernel;
 	struct record r;
-	char *methods = methods_of(v);
+	char *methods = method_list(v);
 
 	uname(&kernel);
 	record_start(&r, &json, v->platform);
@@ -832,7 +835,7 @@ int cmd_verify(struct unc_platform *none, const struct args *args)
 		return bad_input("verify: option '--traffic' needs a command, not ''");
 	if (args->output && (fd = open(args->output, O_WRONLY | O_CREAT, 0666)) < 0)
 		return failure("cannot write '%s': %s", args->output, strerror(errno));
-	block_signals();
+	block_ends();
 	rc = open_platform(args, OPEN_MACHINE, &v.platform);
 	if (rc == ARGS_OK) {
 		v.sockets = unc_platform_sockets(v.platform);
@@ -841,8 +844,8 @@ int cmd_verify(struct unc_platform *none, const struct args *args)
 	}
 	if (rc == ARGS_OK) {
 		if (unc_platform_simulated(v.platform)) {
-			fail(&v, "a simulated machine counts by the tables that are to be checked");
-			find_none(&v, "metrics", must_print("all"));
+			deny(&v, "a simulated machine counts by the tables that are to be checked");
+			add_none(&v, "metrics", must_print("all"));
 		} else {
 			check_clocks(&v);
 			check_metrics(&v);
@@ -850,7 +853,7 @@ int cmd_verify(struct unc_platform *none, const struct args *args)
 		}
 		if (isatty(STDERR_FILENO))
 			fputs("\r\033[K", stderr);
-		rc = stopped() ? BY_SIGNAL + stopped() : report(&v, args, fd);
+		rc = end_signal() ? BY_SIGNAL + end_signal() : report(&v, args, fd);
 	}
 	close_all(&v);
 	if (fd >= 0)

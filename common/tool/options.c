@@ -78,7 +78,7 @@ static const struct option_row rows[] = {
 
 enum { N_ROWS = sizeof(rows) / sizeof(rows[0]), LONG = 256, INDENT = 26 };
 
-static bool takes(const struct command *command, const struct option_row *row)
+static bool takes_option(const struct command *command, const struct option_row *row)
 {
 	return row->group == EVERY || row->group & command->groups;
 }
@@ -87,15 +87,15 @@ static const struct option_row *option_next(const struct command *command,
 					    const struct option_row *last)
 {
 	for (const struct option_row *row = last ? last + 1 : rows; row < rows + N_ROWS; row++)
-		if (takes(command, row))
+		if (takes_option(command, row))
 			return row;
 	return NULL;
 }
 
 /* ---- the parser */
 
-/* What getopt_long() gives for an option. */
-static int code_of(const struct option_row *row)
+/* The code that getopt_long() returns for an option. */
+static int getopt_code(const struct option_row *row)
 {
 	return row->letter ? row->letter : LONG + (int)(row - rows);
 }
@@ -141,7 +141,7 @@ static char *alternatives(const struct command *command, const char *option)
 	return text;
 }
 
-/* Options of perf that people try, and what is right instead. */
+/* For an option of perf: what to use instead; else NULL. */
 static const char *instead_of(const struct command *command, const char *option)
 {
 	static const char *const perf[][3] = {
@@ -160,8 +160,8 @@ static const char *instead_of(const struct command *command, const char *option)
 	return NULL;
 }
 
-/* What getopt_long() stumbled over, as the user wrote it. */
-static int stumbled(const struct command *command, int opt, char **argv)
+/* Reports the word that getopt_long() refused, as the user wrote it. */
+static int refuse_option(const struct command *command, int opt, char **argv)
 {
 	char letter[] = {'-', (char)optopt, '\0'}, *others;
 	bool is_letter = optopt && strncmp(argv[optind - 1], "--", 2) != 0;
@@ -192,8 +192,8 @@ static int option_read(const struct command *command, int argc, char **argv,
 		letters[n++] = '+';
 	letters[n++] = ':';
 	for (*row = NULL; (*row = option_next(command, *row)) != NULL;) {
-		longs[n_longs++] =
-			(struct option){(*row)->name, (*row)->value != NULL, NULL, code_of(*row)};
+		longs[n_longs++] = (struct option){(*row)->name, (*row)->value != NULL, NULL,
+						   getopt_code(*row)};
 		if ((*row)->letter)
 			letters[n++] = (*row)->letter;
 		if ((*row)->letter && (*row)->value)
@@ -203,12 +203,12 @@ static int option_read(const struct command *command, int argc, char **argv,
 	opterr = 0;
 	opt = getopt_long(argc, argv, letters, longs, NULL);
 	while ((*row = option_next(command, *row)) != NULL &&
-	       code_of(*row) != (opt == ':' ? optopt : opt))
+	       getopt_code(*row) != (opt == ':' ? optopt : opt))
 		continue;
 	return opt;
 }
 
-/* Whether a word is an option: as the value of another one, that value has been forgotten. */
+/* Whether a word is an option: if it is the value of another option, that value was forgotten. */
 static bool is_option(const struct command *command, const char *word)
 {
 	size_t n = strcspn(word, "=");
@@ -229,7 +229,7 @@ static int args_parse(struct args *args, const struct command *command, int argc
 
 	while ((opt = option_read(command, argc, argv, &row)) != -1) {
 		if (opt == '?' || opt == ':')
-			return stumbled(command, opt, argv);
+			return refuse_option(command, opt, argv);
 		if (opt == 'h') {
 			command_help(command);
 			return EXIT_SUCCESS;

@@ -26,10 +26,10 @@ void record_start(struct record *r, const struct args *args, const struct unc_pl
 	};
 }
 
-/* ---- JSON, as it comes: elements of the outermost array stand on lines of their own */
+/* ---- JSON, written at once: each element of the outermost array is on its own line */
 
 /* Length of the UTF-8 character at s; 0 if it is none. */
-static size_t character(const unsigned char *s)
+static size_t utf8_length(const unsigned char *s)
 {
 	size_t n = s[0] < 0x80                   ? 1
 		   : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
@@ -52,7 +52,7 @@ static void json_string(FILE *out, const char *text)
 
 	putc('"', out);
 	while (*s) {
-		size_t n = character(s);
+		size_t n = utf8_length(s);
 
 		if (n == 0)
 			fputs("\\ufffd", out);
@@ -71,7 +71,7 @@ static void json_string(FILE *out, const char *text)
 	putc('"', out);
 }
 
-/* What stands before a value: comma, line break, key. */
+/* Writes what precedes a value: comma, line break, key. */
 static void json_key(struct record *r, const char *key)
 {
 	if (r->depth) {
@@ -121,8 +121,8 @@ void record_close(struct record *r)
 /* ---- separated values */
 
 /*
- * Whether who looks for the separator from the left finds it only behind the text: of "aa" behind
- * "xa" the first is within.
+ * Whether a reader that searches the separator from the left finds it only after the text: with "aa"
+ * after "xa" the first match begins inside.
  */
 static bool ends_where_it_ends(const char *text, const char *separator)
 {
@@ -133,8 +133,8 @@ static bool ends_where_it_ends(const char *text, const char *separator)
 	return good;
 }
 
-/* In quotes, as RFC 4180 has it, if it could be taken for more than one. */
-static void put_field(struct record *r, const char *text)
+/* Writes a separated value, in quotes (RFC 4180) if it could be read as more than one. */
+static void put_separated(struct record *r, const char *text)
 {
 	bool quoted = !ends_where_it_ends(text, r->separator) || strpbrk(text, "\"\r\n");
 
@@ -185,7 +185,7 @@ static size_t bytes_of(const char *text, size_t letters_)
 	return n;
 }
 
-/* Texts come from files of others: what would drive a terminal is a question mark. */
+/* Texts come from foreign files: control characters for a terminal become question marks. */
 static void put_plain(FILE *out, const char *text, size_t n)
 {
 	for (size_t i = 0; i < n && text[i]; i++) {
@@ -277,7 +277,7 @@ static void put_cell(struct record *r, const char *key, const char *text)
 
 /* ---- text: a table as wide as the terminal */
 
-/* From the first column on that does not fit, cells stand below their rows. */
+/* Cells from the first column on that does not fit are printed below their rows. */
 static void lay_out(struct table *t)
 {
 	const size_t width = terminal_width();
@@ -445,13 +445,13 @@ void record_end(struct record *r)
 
 /* ---- values */
 
-/* A value as programs want it, without its quotes, and as people do. */
+/* Puts a value: `value` for programs, without quotes; `text` for people. */
 static void put(struct record *r, const char *key, bool quoted, const char *value, const char *text)
 {
 	if (r->form == TEXT) {
 		put_cell(r, key, text);
 	} else if (r->form == SEPARATED) {
-		put_field(r, r->keys ? key : value);
+		put_separated(r, r->keys ? key : value);
 	} else {
 		json_key(r, key);
 		if (quoted)

@@ -16,8 +16,7 @@
 enum { RECORD_DEPTH = 8 };
 enum { CELL_MAX = 128 }; /* enough for any number and counter list made here */
 
-/* FOLDED: text for the rest of the line, or below the row; the last one. BENEATH: a line below the
- * row. */
+/* FOLDED: text for the rest of the line, or below the row; the last one. BENEATH: a line below the row. */
 enum align { TO_LEFT, TO_RIGHT, FOLDED, BENEATH };
 
 /* Where text has a value. Columns of one title that follow one another share their cells; one in
@@ -111,8 +110,7 @@ void record_counters(struct record *, const struct unc_encoding *);
 /* Metrics that are found as `wanted`, with formulas if verbose. Returns their number. */
 extern const struct column metric_columns[];
 size_t record_metrics(struct record *, struct search *, enum found wanted, bool verbose);
-/* verified.c: whether somebody has measured a metric on hardware with this CPU, and found it
- * right. */
+/* verified.c: whether somebody has measured a metric on hardware with this CPU, and found it right. */
 bool metric_verified(const char *cpu, const char *metric);
 
 /* ---- number_text.c: numbers for people */

@@ -8,19 +8,19 @@
 
 #include "base/nearest.h"
 
-static bool is_pattern(const char *word)
+static bool is_word_pattern(const char *word)
 {
 	return strpbrk(word, "*?[") != NULL;
 }
 
-/* What people call it, and what names and descriptions do. */
+/* Synonyms: a word that users try, and the word that names and descriptions use. */
 static const struct {
 	const char *theirs, *ours;
 } known_as[] = {{"ddio", ":IO_"}, {"optane", "PMM"}, {"pmem", "PMM"}, {"numa", "remote"}};
 
 static bool word_in(const char *word, const char *text)
 {
-	if (is_pattern(word))
+	if (is_word_pattern(word))
 		return fnmatch(word, text, FNM_CASEFOLD) == 0;
 	for (size_t i = 0; i < sizeof(known_as) / sizeof(known_as[0]); i++)
 		if (strcasecmp(word, known_as[i].theirs) == 0 && strstr(text, known_as[i].ours))
@@ -47,7 +47,7 @@ enum found search_in(struct search *search, const char *name, const char *text)
 
 		if (word_in(word, name)) {
 			search->seen[i] = true;
-		} else if (!is_pattern(word) && word_in(word, text)) {
+		} else if (!is_word_pattern(word) && word_in(word, text)) {
 			search->seen[i] = true;
 			found = found == FOUND_IN_NAME ? FOUND_IN_TEXT : found;
 		} else {
@@ -57,7 +57,7 @@ enum found search_in(struct search *search, const char *name, const char *text)
 	return found;
 }
 
-/* The first word that nothing had; NULL: there is none. */
+/* The first word that nothing matched; NULL: none. */
 static const char *missing_word(const struct search *search)
 {
 	for (size_t i = 0; search->word && search->word[i]; i++)

@@ -48,8 +48,7 @@ static struct number *new_number(struct series *s, int id)
 	return &s->number[s->n++];
 }
 
-/* What the memory that an item is about can move in a second; 0: not known, or it is about no such
- * thing. */
+/* What the memory that an item is about can move in a second; 0: not known, or it is about no such thing. */
 static double peak_of(struct unc_platform *platform, const struct unc_item *item)
 {
 	static const char *const traffic[] = {"memory_read_bytes", "memory_write_bytes",
@@ -139,8 +138,7 @@ static int add_label(void *user, const struct unc_device *device)
 	return 0;
 }
 
-/* What is below the ports of the numbers from `first` on, "mlx5_0 mlx5_1": each stack is looked at
- * once. */
+/* What is below the ports of the numbers from `first` on, "mlx5_0 mlx5_1": each stack is looked at once. */
 static void label_devices(struct series *s, size_t first)
 {
 	struct stack stack = {.first = s->number + first, .end = s->number + s->n};

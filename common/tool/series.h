@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The items of a session as numbers of a report or a frame: what they are, and what the last read
- * said of them. */
+/* The items of a session as numbers of a report or a frame: what they are, and what the last read said of them. */
 #ifndef UNC_TOOL_SERIES_H
 #define UNC_TOOL_SERIES_H
 
@@ -64,8 +63,7 @@ struct series {
 	size_t n;
 	struct unc_value *value; /* of the session's items */
 	size_t n_values;
-	/* of the last read: seconds since the start, seconds that the numbers are of, time of the
-	 * day */
+	/* of the last read: seconds since the start, seconds that the numbers are of, time of the day */
 	double time, seconds;
 	double looked; /* when devices were looked up, as `time` */
 	struct timespec clock;

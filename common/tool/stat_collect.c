@@ -16,13 +16,13 @@ const char *stat_reason(const struct stat_job *job, const struct number *c)
 	return c->valid ? NULL : job->repeat ? c->said[NO_VALUE] : series_reason(&job->series, c);
 }
 
-/* ---- sentences: one for all that it is true of */
+/* ---- sentences: each is printed once, with all names that it is true of */
 
 typedef char *(*sentence_fn)(const struct stat_job *, const struct number *, enum mark);
 
 /* "NAME, NAME: sentence" for each that differs; a number without a sentence (NULL) is skipped.
  * mark: what it is about. */
-static void say_of_numbers(const struct stat_job *job, sentence_fn sentence, enum mark mark)
+static void print_by_sentence(const struct stat_job *job, sentence_fn sentence, enum mark mark)
 {
 	const struct number *number = job->series.number;
 	size_t n = job->series.n;
@@ -51,13 +51,13 @@ static void say_of_numbers(const struct stat_job *job, sentence_fn sentence, enu
 
 /* ---- what a sum goes without */
 
-/* Not a value of its own in any report. */
+/* Whether a number has no value of its own in any report. */
 static bool cannot_count(const struct number *c)
 {
 	return c->id < 0 || c->item.error;
 }
 
-/* What the next report will show with a mark, or not at all. */
+/* The sentence of a number that the next report will show with a mark, or not at all. */
 static char *mark_sentence(const struct stat_job *job, const struct number *c, enum mark k)
 {
 	if (c->told)
@@ -67,9 +67,9 @@ static char *mark_sentence(const struct stat_job *job, const struct number *c, e
 	return c->said[k] ? must_print("%u of %u units: %s", c->units, c->of, c->said[k]) : NULL;
 }
 
-static void tell_marks(struct stat_job *job)
+static void announce_marks(struct stat_job *job)
 {
-	say_of_numbers(job, mark_sentence, PARTIAL);
+	print_by_sentence(job, mark_sentence, PARTIAL);
 	for (struct number *c = job->series.number; c < stat_end(job); c++)
 		c->told = cannot_count(c) || c->said[PARTIAL];
 }
@@ -90,14 +90,14 @@ int stat_announce(struct stat_job *job)
 	for (struct number *c = job->series.number; c < stat_end(job); c++)
 		if (c->id >= 0 && *unc_session_partial(job->series.session, c->id))
 			return stat_collect(job); /* a value knows the number of its units */
-	tell_marks(job);
+	announce_marks(job);
 	return 0;
 }
 
 /* ---- reading */
 
-/* Nothing that comes later tells more of a counter that was lost. */
-static void note_lost(struct stat_job *job, struct number *c)
+/* Keeps the first reason of a loss: later ones say less. */
+static void remember_loss(struct stat_job *job, struct number *c)
 {
 	job->harmed = true;
 	if (c->was_lost)
@@ -106,8 +106,8 @@ static void note_lost(struct stat_job *job, struct number *c)
 	number_say(&c->said[NO_VALUE], series_reason(&job->series, c));
 }
 
-/* The number stays that of the port. */
-static void look_for_devices(struct stat_job *job)
+/* Notes devices that changed. The number stays that of the port. */
+static void update_devices(struct stat_job *job)
 {
 	const struct number *other;
 
@@ -124,19 +124,19 @@ int stat_collect(struct stat_job *job)
 
 	if (rc < 0)
 		return series_error(&job->series, rc);
-	look_for_devices(job);
+	update_devices(job);
 	job->time = job->started + job->series.time;
 	job->seconds = job->series.seconds;
 	for (struct number *c = job->series.number; c < stat_end(job); c++) {
 		note_lacks(job, c);
 		if (c->lost)
-			note_lost(job, c);
+			remember_loss(job, c);
 	}
-	tell_marks(job);
+	announce_marks(job);
 	return 0;
 }
 
-/* Told once, with the first report that shows the mark. */
+/* The sentence of a doubt, printed once, with the first report that shows the mark. */
 static char *doubt_sentence(const struct stat_job *job, const struct number *c, enum mark k)
 {
 	(void)job;
@@ -157,7 +157,7 @@ void stat_remember(struct stat_job *job)
 		}
 	}
 	for (enum mark k = DOUBTS; mark_words(k) && k < SCALED; k++)
-		say_of_numbers(job, doubt_sentence, k);
+		print_by_sentence(job, doubt_sentence, k);
 }
 
 bool stat_complete(const struct stat_job *job)
@@ -195,7 +195,7 @@ static char *end_sentence(const struct stat_job *job, const struct number *c, en
 			  number_of_all(job), job->repeat ? "runs" : "reports", c->said[k]);
 }
 
-/* Of a mark that was told with the first of them. */
+/* How many reports had a mark of which the first was announced. */
 static char *often_sentence(const struct stat_job *job, const struct number *c, enum mark k)
 {
 	if (c->reports[k] < 2)
@@ -217,10 +217,10 @@ void stat_close(const struct stat_job *job)
 	if (job->reports == 0)
 		remark("note: no interval is reported, because none was long enough for %s",
 		       job->passes > 1 ? "all passes" : "a count");
-	say_of_numbers(job, end_sentence, NO_VALUE);
+	print_by_sentence(job, end_sentence, NO_VALUE);
 	for (enum mark k = DOUBTS; mark_words(k) && k < SCALED; k++)
-		say_of_numbers(job, often_sentence, k);
-	/* Its numbers are right all the same. JSON has a member for it. */
+		print_by_sentence(job, often_sentence, k);
+	/* The numbers are right nevertheless. JSON has a member for this. */
 	if ((job->args->verbose || !job->args->json) &&
 	    *unc_session_unprotected(job->series.session))
 		remark("note: sessions of this program and of others do not know of each other: %s",
@@ -262,8 +262,8 @@ void stat_gather(struct stat_job *job)
 	}
 }
 
-/* Of a number that was missing once there is no mean. */
-static void sum_up(struct number *c)
+/* A number that was missing in any run has no mean. */
+static void compute_mean(struct number *c)
 {
 	c->spread = NAN;
 	c->valid = !c->said[NO_VALUE];
@@ -282,5 +282,5 @@ void stat_sum_up(struct stat_job *job)
 	job->seconds = job->length.mean;
 	job->length_spread = mean_spread(&job->length);
 	for (struct number *c = job->series.number; c < stat_end(job); c++)
-		sum_up(c);
+		compute_mean(c);
 }

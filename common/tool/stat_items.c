@@ -71,7 +71,7 @@ static void name_device(struct number *c, const char *text)
 }
 
 /* An event or a metric, whichever the text names. 0, or the exit status. */
-static int add_item(struct stat_job *job, const char *text, enum stat_origin origin)
+static int add_text(struct stat_job *job, const char *text, enum stat_origin origin)
 {
 	struct unc_item item = {.size = sizeof(item)};
 	size_t first = job->series.n, n = first;
@@ -124,7 +124,7 @@ static int add_group(struct stat_job *job, const char *name)
 	int rc = open_group(job->platform, name, args->verbose, &group);
 
 	for (size_t i = 0; rc == 0 && group->items[i] && (all || i < group->n_items); i++)
-		rc = add_item(job, group->items[i],
+		rc = add_text(job, group->items[i],
 			      i < group->n_items ? OF_GROUP : OF_GROUP_LACKING);
 	return rc;
 }
@@ -153,7 +153,7 @@ int stat_add(struct stat_job *job, const struct wish *wish)
 		if (!part[0])
 			rc = bad_input("stat: an empty name in '%s'", wish->list);
 		else
-			rc = wish->group ? add_group(job, part) : add_item(job, part, OF_USER);
+			rc = wish->group ? add_group(job, part) : add_text(job, part, OF_USER);
 	free(copy);
 	return rc;
 }

@@ -16,7 +16,7 @@ static double rounded(double seconds)
 }
 
 /* A number, or that there is none. */
-static void put_value(struct record *r, const char *key, const struct number *c)
+static void put_number(struct record *r, const char *key, const struct number *c)
 {
 	if (!c->valid)
 		record_null(r, key);
@@ -71,7 +71,7 @@ static void address_text(char out[CELL_MAX], const char *device)
 }
 
 /* Names of JSON are an array; of separated values, a field with blanks. */
-static void put_device(struct record *r, const struct number *c)
+static void put_device_cells(struct record *r, const struct number *c)
 {
 	bool there = c->id >= 0 && c->item.port >= 0;
 	const char *names = c->device ? c->device : "";
@@ -115,7 +115,7 @@ static void put_row(struct record *r, const struct stat_job *job, const struct n
 	put_if(r, "socket", at->socket >= 0, at->socket);
 	record_text(r, "unit", at->index >= 0 ? unit : NULL);
 	record_text(r, "name", c->item.base);
-	put_value(r, "value", c);
+	put_number(r, "value", c);
 	record_text(r, "measure", c->item.metric ? c->item.metric->unit : "count");
 	put_if(r, "share", c->valid, rounded(c->share));
 	put_if(r, "units", counted, c->units);
@@ -128,7 +128,7 @@ static void put_row(struct record *r, const struct stat_job *job, const struct n
 	if (job->args->per_node || (r->form == JSON && at_node))
 		put_if(r, "node", at_node, c->item.node);
 	if (job->args->per_device || (r->form == JSON && c->item.device[0]))
-		put_device(r, c);
+		put_device_cells(r, c);
 }
 
 static void put_rows(struct record *r, const struct stat_job *job)
@@ -173,7 +173,7 @@ static void put_member(struct record *r, const struct stat_job *job, int section
 	const char *name = c->item.name;
 
 	if (section == EVENTS || section == METRICS) {
-		put_value(r, name, c);
+		put_number(r, name, c);
 	} else if (section == PARTIAL) {
 		record_open(r, name, '{');
 		record_integer(r, "units", c->units);
@@ -242,12 +242,12 @@ static const char *spread_text(char buf[CELL_MAX], uint64_t runs, double spread)
 }
 
 /* What stands behind others, with `between` before it. */
-static char *add_more(char *text, const char *between, const char *more)
+static char *append_part(char *text, const char *between, const char *more)
 {
 	return *more ? must_add(text, "%s%s", text ? between : "", more) : text;
 }
 
-/* What the number is less than it should be: "7 of 8 units, 33 %". */
+/* The marks of a number: "7 of 8 units, 33 %". */
 static char *mark_text(const struct number *c)
 {
 	char *text = c->said[PARTIAL] ? must_print("%u of %u units", c->units, c->of) : NULL;
@@ -256,13 +256,13 @@ static char *mark_text(const struct number *c)
 	if (c->valid && c->share < 1)
 		text = must_add(text, "%s%s %%", text ? ", " : "", percent_text(share, c->share));
 	for (enum mark k = DOUBTS; mark_words(k) && k < SCALED; k++)
-		text = add_more(text, ", ", c->mark[k] ? mark_words(k)->key : "");
+		text = append_part(text, ", ", c->mark[k] ? mark_words(k)->key : "");
 	return text;
 }
 
-/* *peak: of what the line before has told a share; what is the same stands once. */
-static void put_line(struct record *r, const struct stat_job *job, const struct number *c,
-		     double *peak)
+/* *peak: the peak that the line before named: the same peak is not repeated. */
+static void put_number_line(struct record *r, const struct stat_job *job, const struct number *c,
+			    double *peak)
 {
 	const char *unit = c->item.metric ? c->item.metric->unit : "count",
 		   *below = series_below(c);
@@ -279,10 +279,10 @@ static void put_line(struct record *r, const struct stat_job *job, const struct 
 		record_also(r, "number", "%s", with_unit(buf, c->value, unit));
 	if (c->valid && !isnan(rate))
 		record_also(r, "rate", "%s", rate_text(buf, rate, unit));
-	text = add_more(text, "", share_text(buf, c, job->seconds, peak));
+	text = append_part(text, "", share_text(buf, c, job->seconds, peak));
 	if (c->valid)
-		text = add_more(text, "  ", spread_text(buf, job->runs, c->spread));
-	text = add_more(text, "  ", marks ? marks : "");
+		text = append_part(text, "  ", spread_text(buf, job->runs, c->spread));
+	text = append_part(text, "  ", marks ? marks : "");
 	if (below)
 		text = must_add(text, "%s(%s)", text ? "  " : "", below);
 	record_text(r, "more", text);
@@ -307,7 +307,7 @@ static void put_time(struct record *r, struct stat_job *job)
 
 #define DATE_AND_TIME "%Y-%m-%d %H:%M:%S %z"
 
-static void put_lines(struct record *r, struct stat_job *job)
+static void put_number_lines(struct record *r, struct stat_job *job)
 {
 	char sure[CELL_MAX], date[CELL_MAX];
 	const struct number **line;
@@ -324,7 +324,7 @@ static void put_lines(struct record *r, struct stat_job *job)
 		put_time(r, job);
 	line = series_lines(&job->series, job->args->per_device);
 	for (size_t i = 0; i < job->series.n; i++)
-		put_line(r, job, line[i], &peak);
+		put_number_line(r, job, line[i], &peak);
 	free(line);
 	record_flush(r);
 	spread_text(sure, job->runs, job->length_spread);
@@ -338,8 +338,8 @@ static void put_lines(struct record *r, struct stat_job *job)
 
 /* ---- */
 
-/* Whether all of it is where it should be. Who reads no more has seen enough: that is no error to
- * tell. */
+/* Whether the whole report was written. A reader that closed its pipe has seen enough: no message for
+ * that. */
 static int end_report(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
@@ -358,7 +358,7 @@ int stat_report(struct stat_job *job)
 		record_start(r, job->args, job->platform);
 	errno = 0; /* that of a write is to be seen, wherever it was */
 	if (r->form == TEXT)
-		put_lines(r, job);
+		put_number_lines(r, job);
 	else if (job->args->json)
 		put_object(r, job);
 	else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The command stat: counts for as long as it is asked to. Signals are blocked and waited
- * for, so that counters are always restored and no handler is needed.
+ * The command stat: counts for the time asked for. Signals are blocked and waited for, so that
+ * counters are always restored and no handler is needed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,9 +31,8 @@ struct runner {
 
 enum wake { WAKE_TIME, WAKE_CHILD, WAKE_STOP };
 
-/* What ends a process that does not wait for it. Batch systems send some of them when time is up.
- */
-static void block_signals(struct runner *r)
+/* Blocks the signals that would end the process. Batch systems send some of them when time is up. */
+static void block_end_signals(struct runner *r)
 {
 	static const int ends[] = {SIGHUP,  SIGQUIT, SIGUSR1,   SIGUSR2,
 				   SIGALRM, SIGXCPU, SIGVTALRM, SIGPROF};
@@ -54,14 +53,14 @@ static void block_signals(struct runner *r)
 	sigprocmask(SIG_BLOCK, &r->signals, &r->child.signals);
 }
 
-/* A terminal sends its signals to the command as well; an alarm or a limit is ours alone. */
-static bool of_terminal(int number, const siginfo_t *info)
+/* Whether COMMAND got the signal, too: a terminal sends to both; an alarm or a limit ends us only. */
+static bool is_from_terminal(int number, const siginfo_t *info)
 {
 	return info->si_code == SI_KERNEL &&
 	       (number == SIGINT || number == SIGQUIT || number == SIGHUP);
 }
 
-/* A signal to end. With a command: the command is to end, and with it we do. */
+/* Handles a signal to end; true: stop now. With a COMMAND, the signal ends that, and its end ends us. */
 static bool must_stop(struct runner *r, int number, const siginfo_t *info)
 {
 	bool again = r->stopped;
@@ -69,7 +68,7 @@ static bool must_stop(struct runner *r, int number, const siginfo_t *info)
 	r->stopped = true;
 	if (!r->child.pid)
 		return true;
-	if (!of_terminal(number, info))
+	if (!is_from_terminal(number, info))
 		kill(r->child.pid, number);
 	if (!again)
 		return false;
@@ -77,7 +76,7 @@ static bool must_stop(struct runner *r, int number, const siginfo_t *info)
 	return true;
 }
 
-static enum wake wait_until(struct runner *r, double deadline)
+static enum wake wait_for_signal(struct runner *r, double deadline)
 {
 	for (;;) {
 		double left = fmin(deadline - now(), 3600);
@@ -98,8 +97,8 @@ static enum wake wait_until(struct runner *r, double deadline)
 	}
 }
 
-/* Whether what was collected is of the interval that has ended, all of it. */
-static bool is_whole(struct runner *r)
+/* Whether all collected numbers belong to the interval that has ended. */
+static bool is_interval_complete(struct runner *r)
 {
 	bool complete = stat_complete(r->job), whole = complete && !r->skipped;
 
@@ -112,7 +111,7 @@ static int end_interval(struct runner *r)
 	struct stat_job *job = r->job;
 	int rc = stat_collect(job);
 
-	if (rc == 0 && is_whole(r))
+	if (rc == 0 && is_interval_complete(r))
 		rc = stat_report(job);
 	if (rc == 0 && !r->told && series_lost(&job->series)) {
 		stat_lament(job);
@@ -122,10 +121,10 @@ static int end_interval(struct runner *r)
 }
 
 /*
- * Counts until the end; with intervals, prints all reports but the last. Each interval has its
- * place in time: who wakes up late makes the next one shorter, or misses it.
+ * Counts until the end; with intervals, prints all reports but the last. Intervals end at fixed
+ * times: after a late wake-up the next one is shorter, or is missed.
  */
-static int count(struct runner *r)
+static int count_intervals(struct runner *r)
 {
 	struct stat_job *job = r->job;
 	double length = job->interval > 0 ? job->interval : INFINITY;
@@ -135,7 +134,7 @@ static int count(struct runner *r)
 	for (double k = 1; rc == 0 && now() < end; k++) {
 		double next = r->start + k * length;
 
-		if (wait_until(r, fmin(next, end)) != WAKE_TIME)
+		if (wait_for_signal(r, fmin(next, end)) != WAKE_TIME)
 			break;
 		if (fmax(next, now()) >= end - tolerance)
 			break;
@@ -146,10 +145,10 @@ static int count(struct runner *r)
 }
 
 /*
- * Where the report goes: to a file, or, where stdout is the command's own, to stderr. The command
- * keeps the old stdout.
+ * Sends the report to a file, or, if stdout belongs to COMMAND, to stderr. COMMAND keeps the old
+ * stdout.
  */
-static int redirect(struct runner *r)
+static int redirect_report(struct runner *r)
 {
 	const struct args *args = r->job->args;
 	int fd = STDERR_FILENO;
@@ -169,18 +168,18 @@ static int redirect(struct runner *r)
 	return 0;
 }
 
-/* What has been counted since the last report is one of its own. */
-static bool worth_a_report(struct runner *r)
+/* Whether the time since the last report deserves a report of its own. */
+static bool is_worth_a_report(struct runner *r)
 {
 	const struct stat_job *job = r->job;
 
 	if (job->interval == 0)
 		return true;
 	/* A full one may be some ns short of its length. */
-	return job->seconds >= 0.99 * fmin(job->interval, least) && is_whole(r);
+	return job->seconds >= 0.99 * fmin(job->interval, least) && is_interval_complete(r);
 }
 
-/* Stops, and collects then: a counter that is no longer ours may show only now. */
+/* Stops before collecting: the loss of a counter may show only at the stop. */
 static int end_count(struct runner *r)
 {
 	struct stat_job *job = r->job;
@@ -192,12 +191,12 @@ static int end_count(struct runner *r)
 		return stopped;
 	int status = stat_collect(job);
 
-	if (status == 0 && !job->repeat && worth_a_report(r))
+	if (status == 0 && !job->repeat && is_worth_a_report(r))
 		status = stat_report(job);
 	return status ? status : stopped;
 }
 
-/* Begins to count, and lets the command begin. */
+/* Starts counting, then lets COMMAND start. */
 static int begin_count(struct runner *r)
 {
 	struct stat_job *job = r->job;
@@ -223,7 +222,7 @@ static int begin_count(struct runner *r)
 }
 
 /* Counts once. */
-static int measure(struct runner *r)
+static int measure_once(struct runner *r)
 {
 	struct stat_job *job = r->job;
 	int status = job->args->words ? child_start(&r->child) : 0;
@@ -232,7 +231,7 @@ static int measure(struct runner *r)
 		status = begin_count(r);
 	if (status)
 		return status;
-	status = count(r);
+	status = count_intervals(r);
 	if (status)
 		unc_session_stop(job->series.session);
 	else
@@ -240,17 +239,17 @@ static int measure(struct runner *r)
 	return status;
 }
 
-/* Counting may be over before the command is. */
+/* Waits for COMMAND, which may run longer than the counting. */
 static void await_child(struct runner *r)
 {
-	while (r->child.pid && r->child.status == 0 && wait_until(r, INFINITY) != WAKE_STOP)
+	while (r->child.pid && r->child.status == 0 && wait_for_signal(r, INFINITY) != WAKE_STOP)
 		continue;
 }
 
 /* One measurement, and its report. */
 static int run_once(struct runner *r)
 {
-	int status = measure(r);
+	int status = measure_once(r);
 
 	if (status == 0 || r->job->harmed)
 		stat_close(r->job);
@@ -260,8 +259,8 @@ static int run_once(struct runner *r)
 	return status ? status : r->child.status;
 }
 
-/* What a report of fewer runs than were asked for is of. Returns the exit status. */
-static int too_few(const struct runner *r)
+/* Says which runs a report covers if runs are missing. Returns the exit status. */
+static int end_with_fewer_runs(const struct runner *r)
 {
 	const struct stat_job *job = r->job;
 	char *what = r->child.status ? must_print("ended with status %d", r->child.status)
@@ -277,14 +276,14 @@ static int too_few(const struct runner *r)
 	return r->child.status ? r->child.status : job->runs == 0 ? EXIT_FAILURE : 0;
 }
 
-/* As many as were asked for, as long as they are good; then the report of all of them. */
-static int run_again(struct runner *r)
+/* Runs as often as asked for, until one fails; then prints the report of all runs. */
+static int run_repeatedly(struct runner *r)
 {
 	struct stat_job *job = r->job;
 	int status = 0;
 
 	while (job->runs < job->repeat && !r->stopped && r->child.status == 0) {
-		status = measure(r);
+		status = measure_once(r);
 		await_child(r);
 		if (status)
 			return status;
@@ -292,7 +291,7 @@ static int run_again(struct runner *r)
 			stat_gather(job);
 	}
 	if (job->runs < job->repeat)
-		status = too_few(r);
+		status = end_with_fewer_runs(r);
 	if (job->runs == 0)
 		return status;
 	stat_sum_up(job);
@@ -307,9 +306,10 @@ int stat_run(struct stat_job *job)
 	struct runner r = {.job = job, .child = {.word = job->args->word}};
 	int status;
 
-	status = redirect(&r); /* may wait for the reader of a FIFO: a signal still ends that */
-	block_signals(&r);
+	status = redirect_report(
+		&r); /* may wait for the reader of a FIFO: a signal still ends that */
+	block_end_signals(&r);
 	if (status == 0)
-		status = job->repeat ? run_again(&r) : run_once(&r);
+		status = job->repeat ? run_repeatedly(&r) : run_once(&r);
 	return status;
 }

@@ -10,7 +10,7 @@
 #include "uncore.h"
 
 enum { EXIT_BAD_INPUT = 2 };
-enum { BY_SIGNAL = 128 }; /* exit status of who is ended by signal N: 128 + N, as of a shell */
+enum { BY_SIGNAL = 128 }; /* exit status after signal N: 128 + N, as in a shell */
 enum { ARGS_OK = -1 };    /* else the exit status */
 
 /* ---- commands and options */
@@ -36,7 +36,7 @@ struct wish {
 	const char *list;
 };
 
-/* What stands behind the name of a command. */
+/* The options and words of a command. */
 struct args {
 	bool json, verbose, raw;
 	const char *cpu;
@@ -60,12 +60,12 @@ struct args {
 
 /* What a command works on. */
 enum opens {
-	OPEN_NOTHING, /* or it opens that itself */
+	OPEN_NOTHING, /* the command opens itself what it needs */
 	OPEN_TABLES,  /* of the CPU that -c names, without access to a machine; else this machine */
 	OPEN_TABLES_ALONE, /* ... the tables without -c as well: the same on all machines */
-	OPEN_ANY_TABLES,   /* of whatever CPU, to see which there are */
+	OPEN_ANY_TABLES,   /* tables of any CPU: the command lists them */
 	OPEN_MACHINE,
-	OPEN_NODE /* the machine, where sessions and units that are not known have to be told */
+	OPEN_NODE /* the machine; says if other sessions or some units are not known */
 };
 
 struct command {
@@ -113,11 +113,11 @@ int complain(int status, const char *format, ...) __attribute__((format(printf, 
 #define failure(...) complain(EXIT_FAILURE, __VA_ARGS__)
 /* No error: a line that the user should see. */
 #define remark(...) complain(EXIT_SUCCESS, __VA_ARGS__)
-/* What the library returned, with its sentence: an error, or (from 0 on) none. */
+/* The exit status for a result of the library; prints the sentence of an error (below 0). */
 int library_error(int rc, const char *sentence);
-/* Seconds of the clock that nobody sets. */
+/* Seconds of the monotonic clock. */
 double now(void);
-/* Lets so many pass, unless a signal comes. */
+/* Sleeps for so many seconds; a signal ends the sleep. */
 void pause_for(double seconds);
 /* Ends the command: a report that could not be written is a failure. */
 int finish(int status);
@@ -131,9 +131,9 @@ int whole_number(const char *command, const char *option, const char *what, cons
 int time_between(const char *command, const char *option, double per, const char *text,
 		 double least, double *out);
 
-/* ---- memory: where there is none the program ends */
+/* ---- memory: if there is none left, the program ends */
 
-/* Where there was none (NULL) it holds 0. */
+/* New memory (old is NULL) is zeroed. */
 void *must_alloc(void *old, size_t n, size_t size);
 /* Room for one more behind n elements of an array that is grown with nothing else. */
 void *must_grow(void *array, size_t n, size_t size);
@@ -149,8 +149,8 @@ char *must_list(char *list, const char *word);
 /* Opens what a command works on. ARGS_OK, or the exit status after the sentence has been
  * printed. */
 int open_platform(const struct args *, enum opens, struct unc_platform **out);
-/* A group of which anything can be counted. What this machine lacks of it is said on stderr; with
- * verbose what its CPU lacks, too. 0, or the exit status. */
+/* Opens a group of which at least one item can be counted. Prints on stderr what this machine lacks of
+ * it; with verbose what its CPU lacks, too. 0, or the exit status. */
 int open_group(struct unc_platform *, const char *name, bool verbose, const struct unc_group **out);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The command top: the items of a group as lines, of each socket; of MEM those of each channel, of PCIE
- * of each device. A bar is the share of the peak, or of the busiest line of the item in the last
- * minute, which stands behind it where there is room. Lines without traffic are told in one.
+ * The command top: the items of a group as lines, one for each socket; for MEM one for each channel, for
+ * PCIE one for each device. A bar is the share of the peak, or of the busiest line of the item in the
+ * last minute, which follows the bar if there is room. One line counts the lines without traffic.
  */
 #include "top.h"
 
@@ -45,7 +45,7 @@ void top_close(struct top *top)
 	free(top->past);
 }
 
-/* What a number is, in a second if it adds up; NAN: that is not known. */
+/* The value of a number, per second if it adds up over time; NAN: not known. */
 static double value_of(const struct number *n)
 {
 	double rate = number_rate(n, n->seconds);
@@ -75,7 +75,7 @@ int top_read(struct top *top)
 
 /* ---- bars */
 
-/* What a full bar stands for: the peak, or what the busiest line of the item did. */
+/* The value of a full bar: the peak, or that of the busiest line of the item. */
 static double full_of(const struct top *t, const struct number *n)
 {
 	double most = 0;
@@ -90,7 +90,7 @@ static double full_of(const struct top *t, const struct number *n)
 	return most;
 }
 
-/* `width` letters for 0 to 1; what is more fills them. */
+/* A bar of `width` letters for a share of 0 to 1; a larger share fills it. */
 static char *bar(double share, size_t width, bool unicode)
 {
 	static const char *const eighth[] = {" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
@@ -130,14 +130,14 @@ static const struct column top_columns[] = {{CELL("name", "")}, {NUMBER("value",
 					    {CELL("bar", "")},  {CELL("past", "")},
 					    {FOLD("more", "")}, {0}};
 
-/* Whether what has no value counts as marked: with it nothing else is. */
+/* Whether a number shows a mark; without a value it shows only NO_VALUE. */
 static bool is_marked(const struct number *n, enum mark k)
 {
 	return isnan(value_of(n)) ? k == NO_VALUE : number_marked(n, k);
 }
 
-static void put_line(struct record *r, const struct top *t, const struct number *n,
-		     const size_t width[2], bool unicode, double *told)
+static void put_top_line(struct record *r, const struct top *t, const struct number *n,
+			 const size_t width[2], bool unicode, double *told)
 {
 	const char *unit = n->item.metric ? n->item.metric->unit : "count",
 		   *below = series_below(n);
@@ -170,7 +170,7 @@ static void put_line(struct record *r, const struct top *t, const struct number 
 	free(text);
 }
 
-/* Of each mark the first number that has it, and how many more do. */
+/* Prints for each mark the first number that has it, and how many more do. */
 static void put_marks(struct record *r, const struct top *t)
 {
 	for (enum mark k = 0; k < MARKS; k++) {
@@ -198,7 +198,7 @@ static void put_marks(struct record *r, const struct top *t)
 	}
 }
 
-/* Letters of a bar and of the past: what the terminal has behind the longest name and its value. */
+/* Divides the room behind the longest name and value between the bar and the past. */
 static void share_room(const struct number *const *line, size_t n, size_t width[2])
 {
 	size_t name = 0, room;
@@ -211,7 +211,7 @@ static void share_room(const struct number *const *line, size_t n, size_t width[
 	width[1] = width[0] < 24 || room < 10 ? 0 : room > TOP_PAST ? TOP_PAST : room;
 }
 
-static void put_lines(struct record *r, const struct top *t, bool unicode)
+static void put_top_lines(struct record *r, const struct top *t, bool unicode)
 {
 	bool sorted = t->series.n && t->series.number[0].per & UNC_EACH_DEVICE;
 	const struct number **line = series_lines(&t->series, sorted);
@@ -230,7 +230,7 @@ static void put_lines(struct record *r, const struct top *t, bool unicode)
 	share_room(line, n, width);
 	record_list(r, NULL, top_columns);
 	for (size_t i = 0; i < n; i++)
-		put_line(r, t, line[i], width, unicode, &told);
+		put_top_line(r, t, line[i], width, unicode, &told);
 	record_end(r);
 	if (idle)
 		record_line(r,
@@ -274,7 +274,7 @@ static char *compose(const struct top *t, const struct top_screen *screen)
 		return NULL;
 	put_head(&r, t, screen);
 	if (t->series.seconds > 0) {
-		put_lines(&r, t, screen->unicode);
+		put_top_lines(&r, t, screen->unicode);
 		put_marks(&r, t);
 	}
 	fclose(r.out);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What reports of `uncore verify -o` say of a metric, as that wrote them: nothing else is taken for
- * one. They are in the folder of UNCORE_REPORTS, or in the one that is installed, where a site may
- * add its own.
+ * Results of `uncore verify -o` for a metric. Only reports in exactly the form that verify writes are
+ * read. They are in the folder UNCORE_REPORTS, or in the installed one, where a site may add its own.
  */
 #include <glob.h>
 #include <stdio.h>
@@ -11,7 +10,7 @@
 
 #include "record.h"
 
-/* The text of a report on hardware with this CPU; NULL: it is none. free() it. */
+/* The text of a report on hardware with this CPU, to be freed; NULL: the file is none. */
 static char *report_of(const char *path, const char *cpu)
 {
 	char *head = must_print("{\"cpu\":\"%s\",\"simulated\":false,", cpu), *text = NULL;
@@ -28,7 +27,7 @@ static char *report_of(const char *path, const char *cpu)
 	return text;
 }
 
-/* Whether all that a report has judged of a metric was right, and something was. */
+/* Whether a report judged a metric right at least once, and never wrong. */
 static bool all_right(const char *report, const char *metric)
 {
 	static const char verdict[] = "\"verdict\":\"";
