@@ -14,8 +14,7 @@
 #include "tables/table.h"
 
 enum { MAX_CONNECTIONS = 4096, MAX_GRANTS = 4096, MAX_LEASES = 131072, MAX_USERS = 256 };
-/* So that no user can block others: a user has at most 1/SHARE of each table, and the last 1/ROOTS is reserved
- * for root. */
+/* No user can block others: a user has at most 1/SHARE of each table, and the last 1/ROOTS is for root. */
 enum { SHARE = 4, ROOTS = 8 };
 
 /* ---- policy.c: what the site allows */

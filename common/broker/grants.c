@@ -99,8 +99,8 @@ static int find_pmu(struct broker *b, const struct unc_wire_set *set, uint32_t *
 }
 
 /* Checks a set anew at each request, since the policy and the kernel may have changed. */
-static int check_allowed(struct broker *b, uid_t uid, const struct unc_wire_set *set, uint32_t *pmu,
-			 uint16_t *type, struct unc_error *err)
+static int may_open(struct broker *b, uid_t uid, const struct unc_wire_set *set, uint32_t *pmu,
+		    uint16_t *type, struct unc_error *err)
 {
 	struct unc_kernel_event known;
 	int rc = find_pmu(b, set, pmu, err);
@@ -257,8 +257,8 @@ static int new_grant(struct broker *b, struct grant *g, const struct connection 
 }
 
 /* The set is allowed; pmu, type: as it was found. */
-static int lease_set(struct broker *b, unsigned connection, const struct unc_wire_set *set,
-		     uint32_t pmu, uint16_t type, int *fd, size_t *n, struct unc_error *err)
+static int open_set(struct broker *b, unsigned connection, const struct unc_wire_set *set,
+		    uint32_t pmu, uint16_t type, int *fd, size_t *n, struct unc_error *err)
 {
 	const struct connection *c = &b->connection[connection];
 	struct user *u = grants_user(b, c->uid);
@@ -323,12 +323,11 @@ int grants_open(struct broker *b, unsigned connection, const struct unc_wire_req
 
 	*n = 0;
 	while (allowed < r->head.n && /* all of it, before any is opened */
-	       (rc = check_allowed(b, uid, &r->set[allowed], &pmu[allowed], &type[allowed], err)) ==
-		       0)
+	       (rc = may_open(b, uid, &r->set[allowed], &pmu[allowed], &type[allowed], err)) == 0)
 		allowed++;
 	while (rc == 0 && opened < r->head.n &&
-	       (rc = lease_set(b, connection, &r->set[opened], pmu[opened], type[opened], fd, n,
-			       err)) == 0)
+	       (rc = open_set(b, connection, &r->set[opened], pmu[opened], type[opened], fd, n,
+			      err)) == 0)
 		opened++;
 	if (rc < 0) {
 		unc_error_prefix(err, "%s", r->set[allowed < r->head.n ? allowed : opened].pmu);

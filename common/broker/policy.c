@@ -56,8 +56,7 @@ static bool is_among(const struct policy *p, uint16_t type, unsigned pmu,
 	return false;
 }
 
-/* Adds an event on each socket, if the kernel's driver has it. filtered: only if it sets a filter, or has a counter of
- * its own. */
+/* Adds an event on each socket, if the driver has it. filtered: only if it sets a filter, or has its own counter. */
 static int add_spec(struct reading *r, const struct unc_spec *spec, bool filtered,
 		    struct unc_error *err)
 {
@@ -145,8 +144,7 @@ static uint16_t find_row(const struct unc_table *t, const char *name, bool group
 		     : unc_find_type(t, name);
 }
 
-/* Reads the next name of a list of unit types or groups. *row: UNC_NONE if only another CPU has it:
- * a site has one file for all of its machines. */
+/* Reads the next unit type or group. *row: UNC_NONE if only another CPU has it: a site has one file for all. */
 static int next_row(const struct reading *r, const char **list, bool group, uint16_t *row,
 		    struct unc_error *err)
 {

@@ -75,8 +75,7 @@ static bool is_member(const struct policy *p, int fd, const struct ucred *who)
 	return false;
 }
 
-/* Whether a uid is subordinate (subuid(5)). One user has thousands of them for user namespaces, so limits by uid
- * would not hold. */
+/* Whether a uid is subordinate (subuid(5)): one user has thousands of these for user namespaces. */
 static bool is_subordinate(uid_t uid)
 {
 	FILE *f = fopen("/etc/subuid", "re");
@@ -180,8 +179,8 @@ void serve_close(struct broker *b, unsigned i)
 
 /* ---- requests */
 
-/* Reads one message. There is no room for descriptors, so that the kernel drops those that came with it:
- * close() of one, on a FUSE mount of its sender, could block the broker as long as the sender likes. */
+/* Reads one message without room for descriptors, so that the kernel drops those that came: close() of one
+ * on a FUSE mount of its sender would block the broker as long as the sender likes. */
 static int receive_request(int fd, struct unc_wire_request *r, size_t *size, struct unc_error *err)
 {
 	struct iovec data = {r, sizeof(*r)};
@@ -287,8 +286,7 @@ static bool list_grants(const struct broker *b, int to, uint32_t first)
 	return send_answer(to, &answer, answer.head.n, NULL, 0);
 }
 
-/* The kernel counts all descriptors in flight against the broker. A user who does not receive answers may
- * therefore have only a part of them. */
+/* The kernel counts descriptors in flight against the broker: a user may leave only a part of them untaken. */
 static int check_untaken(struct broker *b, const struct connection *c,
 			 const struct unc_wire_request *r, struct unc_error *err)
 {

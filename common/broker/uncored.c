@@ -250,8 +250,7 @@ static void ignore_alarm(int signal)
 	(void)signal;
 }
 
-/* The last close() of a TCP socket sent by a client may wait as long as its SO_LINGER says; the alarm
- * signal ends that wait. */
+/* The last close() of a TCP socket from a client may wait for its SO_LINGER; the alarm ends that wait. */
 static void limit_waits(bool on)
 {
 	const struct timeval ms = {.tv_usec = on ? 1000 : 0};

@@ -96,8 +96,7 @@ static void check_hypervisor(struct doctor *d)
 
 /* ---- what keeps this process from registers */
 
-/* Whether this process has left the machine's initial namespace `what`. The initial namespaces have
- * fixed numbers (Linux, include/linux/proc_ns.h). */
+/* Whether this process has left the initial namespace, whose number is fixed (include/linux/proc_ns.h). */
 static bool in_own_namespace(const struct doctor *d, const char *what, unsigned long of_machine)
 {
 	char text[64];

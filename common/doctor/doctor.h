@@ -57,8 +57,7 @@ struct unc_doctor_unit {
 /* ---- doctor_kernel.c: the kernel's own driver */
 
 void unc_doctor_kernel(struct doctor *);
-/* The remedy, and, if the kernel has PMUs of the uncore, that these work without it. Valid until
- * the next call. */
+/* The remedy, and, if the kernel has PMUs of the uncore, that these work without it. Valid until the next call. */
 const char *unc_or_kernel(struct doctor *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* The remedy that grants the least right sufficient at a level of perf_event_paranoid; last: the

@@ -76,8 +76,7 @@ const char *unc_or_kernel(struct doctor *d, const char *format, ...)
 	return d->remedy;
 }
 
-/* Whether the process lacks the right to use the driver; err: the reason. *passed: the site's broker
- * opens the events for it. */
+/* Whether the right to use the driver is missing; err: why. *passed: the site's broker opens events. */
 static bool is_driver_refused(const struct unc_platform *p, bool *passed, struct unc_error *err)
 {
 	struct unc_kernel_place place;

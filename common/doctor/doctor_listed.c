@@ -22,7 +22,7 @@ struct listed {
 	unsigned kinds;
 };
 
-static void note_discovery(void *user, const char *text)
+static void note_text(void *user, const char *text)
 {
 	unc_note(user, "discovery", "%s", text);
 }
@@ -174,8 +174,7 @@ void unc_doctor_listed(struct doctor *d, struct unc_topology *topo)
 	rc = l.table ? unc_bus_open_system(d->fs, &bus, &err) : unc_no_memory(&err);
 	if (rc == 0 && may_list(bus)) {
 		put_nearest_first(&l);
-		rc = unc_pmon_listed(l.table, l.n_tables, topo, bus, note_discovery, d, &l.pmon,
-				     &err);
+		rc = unc_pmon_listed(l.table, l.n_tables, topo, bus, note_text, d, &l.pmon, &err);
 		if (rc == 0)
 			report_kinds(&l);
 		unc_pmon_free(l.pmon);

@@ -19,9 +19,8 @@ enum { STAND_STILL_MS = 20 };
 
 /* ------------------------------------------------------------------- missing units */
 
-/* Whether a missing unit is a fault; available: the type has other units. A missing link is none on
- * one socket. If all units of a type are missing, it is a fault if portable metrics need them; the
- * check "kernel" covers units of cores. */
+/* Whether a missing unit is a fault; available: the type has other units. If it has none, only if portable metrics
+ * need the type; units of cores are left to the check "kernel". On one socket a missing link is no fault. */
 static bool is_fault(const struct doctor *d, const struct unc_instance *missing, bool available)
 {
 	const char *name = unc_type_name(d->table, missing->type), *need;
@@ -305,8 +304,7 @@ static void report_frozen(struct doctor *d, const struct looks *looks)
 
 /* ---------------------------------------------------------------------------- a write */
 
-/* The control that may be written: of the highest counter whose control holds only bits that the
- * gate lets through. -1: the unit has none, or counters of it are in use. */
+/* The highest control that holds only bits that the gate permits. -1: none, or the unit is in use. */
 static int free_control(const struct doctor *d, const struct looks *looks, size_t i)
 {
 	const struct unc_instance *u = &d->platform->instances.unit[i];
@@ -363,8 +361,7 @@ static void report_refused(struct doctor *d, uint8_t space, const char *check,
 	unc_report(d, check, false, remedy, "%s", err->text);
 }
 
-/* Writes one control on each socket that has an idle unit in the space. Discovery has already probed
- * whether the files of all units can be opened for writing. */
+/* Writes one control on each socket with an idle unit. Discovery has probed the files of all units. */
 static void check_write(struct doctor *d, const struct looks *looks, uint8_t space,
 			const char *check)
 {

@@ -43,8 +43,7 @@ static int label_dump(struct doctor *d, struct unc_dump *dump, struct unc_error 
 /* ---- privacy: names of persons and machines are removed */
 
 /* Keeps the lines or words (ends: what ends one) that begin with `begin`; these false: the others. */
-static void keep_parts(struct unc_dump_entry *entry, const char *ends, const char *begin,
-		       bool these)
+static void keep(struct unc_dump_entry *entry, const char *ends, const char *begin, bool these)
 {
 	char *from = entry->data, *to = entry->data;
 
@@ -78,13 +77,12 @@ static void mask_private(struct unc_dump_entry *entry)
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		if (entry->kind == UNC_DUMP_FILE && entry->data &&
 		    strcmp(entry->path, files[i].path) == 0)
-			keep_parts(entry, files[i].ends, files[i].begin, files[i].these);
+			keep(entry, files[i].ends, files[i].begin, files[i].these);
 }
 
 /* ---- */
 
-/* Reads all registers and devices, so that the dump has them for every later reader; it records
- * failed reads, too. */
+/* Reads all registers and devices, so that the dump has them for every later reader; it records failed reads, too. */
 static void save_dump(struct doctor *d, struct unc_dump *dump, struct unc_error *err)
 {
 	const struct unc_unit *unit;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The simulated machine as the platform sees it: one access method for all spaces, its own bus and
- * clock. */
+/* The simulated machine as the platform sees it: one access method for all spaces, its own bus and clock. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -109,7 +109,7 @@ void *unc_sim_find(struct unc_sim *sim, const struct unc_reg *reg)
 uint64_t unc_sim_enter(struct unc_sim *sim)
 {
 	pthread_mutex_lock(&sim->lock);
-	return unc_sim_uptime(sim); /* under the lock: time does not run backwards */
+	return unc_sim_uptime(sim); /* under the lock: time never runs backwards */
 }
 
 void unc_sim_run(struct unc_sim *sim, struct unc_reg_op *ops, size_t n)

@@ -137,9 +137,8 @@ static uint64_t bit_from_1(unsigned n)
 	return n && n <= 64 ? (uint64_t)1 << (n - 1) : 0;
 }
 
-static void add_block_counter(struct unc_sim *sim, struct sim_block *block, struct sim_reg *ctr,
-			      struct sim_reg *ctl, const struct unc_tbl_counter *row,
-			      unsigned number)
+static void add_counter(struct unc_sim *sim, struct sim_block *block, struct sim_reg *ctr,
+			struct sim_reg *ctl, const struct unc_tbl_counter *row, unsigned number)
 {
 	const struct unc_tbl_type *type = block->type->row;
 	const struct unc_tbl_field *by_unit =
@@ -187,13 +186,13 @@ static void build_block(struct unc_sim *sim, const struct unc_instance *unit)
 	}
 	place_unreadable(block);
 	for (unsigned i = row->first; i < (unsigned)row->first + row->n_counters; i++)
-		add_block_counter(sim, block, unc_sim_reg(block, unc_type_ctr(row, i)),
-				  unc_sim_reg(block, unc_type_ctl(row, i)), NULL, i);
+		add_counter(sim, block, unc_sim_reg(block, unc_type_ctr(row, i)),
+			    unc_sim_reg(block, unc_type_ctl(row, i)), NULL, i);
 	for (const struct unc_tbl_counter *c = NULL;
 	     (c = UNC_NEXT(table, counter, row->counters, c));)
-		add_block_counter(sim, block, unc_sim_reg(block, c->ctr),
-				  c->ctl == UNC_NONE ? NULL : unc_sim_reg(block, c->ctl), c,
-				  (unsigned)(c - table->counter) - row->counters.first);
+		add_counter(sim, block, unc_sim_reg(block, c->ctr),
+			    c->ctl == UNC_NONE ? NULL : unc_sim_reg(block, c->ctl), c,
+			    (unsigned)(c - table->counter) - row->counters.first);
 }
 
 /* Whether a unit is simulated: its type is in the workload. */
@@ -234,7 +233,7 @@ static int compare_place(const struct unc_reg *a, const struct unc_reg *b)
 	return order || !of_socket ? order : unc_order(a->target, b->target);
 }
 
-/* A register shared by several units (one address) sorts its first unit first, which unc_sim_at() finds. */
+/* A register of several units (one address) sorts by unit: unc_sim_at() finds the first. */
 static int compare_entry(const void *a, const void *b)
 {
 	const struct sim_reg *x = *(struct sim_reg *const *)a, *y = *(struct sim_reg *const *)b;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Values of counters, and which counters run. A counter runs while its control has the type's enable
- * bits and any of the bits that mark it as used, and while it is not frozen; if unit control has
- * enables of its own, its bit there must be set, too. Free-running counters never stop. An event of
- * a lane counts only if the lane's lead counts an event of the same set; otherwise it is a violation.
+ * Values of counters, and which counters run. A counter that is not frozen runs while its control has the type's
+ * enable bits and any of the bits that mark it as used, and its bit in unit control if that has enables. Free-running
+ * counters never stop. An event of a lane needs a lead that counts an event of the same set, else it is a violation.
  */
 #include <stdio.h>
 

@@ -8,9 +8,9 @@
  * pieces, whose lengths and order are drawn anew for each 100 seconds. Every random number is a function
  * of the seed and of its purpose, so the counts at a given time depend on nothing else.
  *
- * All sockets change phase together, as the threads of a job do, but with different shares, which change
- * from phase to phase; the sum over the sockets is that of equal shares. The same holds for the units of a
- * socket. The links between sockets carry the same at both ends: there, each socket has the mean.
+ * All sockets change phase together, as the threads of a job do, but with different shares, which change from phase
+ * to phase; the sum over the sockets is that of equal shares. The same holds for the units of a socket. The links
+ * between sockets carry the same at both ends: there, each socket has the mean.
  */
 #include <string.h>
 
@@ -52,7 +52,7 @@ double unc_sim_noise(const char *name, uint64_t number)
 /* The purpose of a random number. */
 enum { FOR_LENGTH = 1, FOR_ORDER, FOR_NODE, FOR_SOCKET, FOR_SPREAD, FOR_UNIT };
 
-static double random_number(const struct unc_sim *sim, unsigned purpose, uint64_t number)
+static double draw(const struct unc_sim *sim, unsigned purpose, uint64_t number)
 {
 	return unc_sim_noise("", unc_sim_mix(sim->options.seed ^ unc_sim_mix(purpose)) ^ number);
 }
@@ -73,8 +73,8 @@ static void cut_phase(const struct unc_sim *sim, uint64_t round, unsigned phase,
 	unsigned n = phases[phase].pieces;
 
 	for (unsigned i = 0; i < n; i++) {
-		weight[i] = 1 + random_number(sim, FOR_LENGTH,
-					      (round * SIM_PHASES + phase) * MAX_PIECES + i);
+		weight[i] =
+			1 + draw(sim, FOR_LENGTH, (round * SIM_PHASES + phase) * MAX_PIECES + i);
 		sum += weight[i];
 	}
 	for (unsigned i = 0; i < n; i++) {
@@ -95,8 +95,7 @@ static void plan_round(const struct unc_sim *sim, uint64_t round, struct piece *
 		n += phases[phase].pieces;
 	}
 	while (n > 1) {
-		unsigned other =
-			(unsigned)(random_number(sim, FOR_ORDER, round * MAX_PIECES + n) * n);
+		unsigned other = (unsigned)(draw(sim, FOR_ORDER, round * MAX_PIECES + n) * n);
 		struct piece last = piece[--n];
 
 		piece[n] = piece[other];
@@ -136,7 +135,7 @@ void unc_sim_spent(const struct unc_sim *sim, uint64_t now, uint64_t spent[SIM_P
 static double socket_rank(const struct unc_sim *sim, unsigned socket, unsigned phase)
 {
 	unsigned n = (unsigned)sim->top.n_sockets;
-	unsigned place = (socket + (unsigned)(random_number(sim, FOR_SOCKET, phase) * n)) % n;
+	unsigned place = (socket + (unsigned)(draw(sim, FOR_SOCKET, phase) * n)) % n;
 
 	return n == 1 ? 0 : 1 - 2.0 * place / (n - 1);
 }
@@ -148,8 +147,8 @@ double unc_sim_factor(const struct sim_block *block, unsigned phase, bool shared
 
 	if (!sim->options.live)
 		return sim->options.load;
-	level = phases[phase].level * (0.6 + 0.4 * random_number(sim, FOR_NODE, 0));
-	spread = 0.15 + 0.1 * random_number(sim, FOR_SPREAD, phase);
+	level = phases[phase].level * (0.6 + 0.4 * draw(sim, FOR_NODE, 0));
+	spread = 0.15 + 0.1 * draw(sim, FOR_SPREAD, phase);
 	level *= 0.75 + (shared ? 0 : spread * socket_rank(sim, block->socket, phase));
 	return level * block->weight;
 }
@@ -165,7 +164,7 @@ double unc_sim_weight(const struct sim_block *block)
 	if (!sim->options.live || type->row->cpus || type->row->share > 1)
 		return 1;
 	for (const struct sim_block *b = sim->block; b < sim->block + sim->n_blocks; b++) {
-		double x = random_number(sim, FOR_UNIT, type->number * UNC_MAX_PLACES + b->index);
+		double x = draw(sim, FOR_UNIT, type->number * UNC_MAX_PLACES + b->index);
 
 		if (b->type != type || b->socket != block->socket)
 			continue;

@@ -67,7 +67,7 @@ static double loaded_rate(const struct sim_block *block, const struct unc_tbl_ra
 	return rate * (row->shared ? traffic->shared : traffic->own);
 }
 
-static int count_named_bits(const struct unc_tbl_rate *row)
+static int named(const struct unc_tbl_rate *row)
 {
 	int n = __builtin_popcountll(row->ctl_mask);
 
@@ -99,8 +99,7 @@ static const struct unc_tbl_rate *best_row(const struct sim_block *block, uint64
 		const struct unc_tbl_rate *row = block->type->rate[i];
 
 		if (row->counter == UNC_NONE && (ctl & row->ctl_mask) == row->ctl &&
-		    filter_fits(block, row) &&
-		    (!best || count_named_bits(row) > count_named_bits(best)))
+		    filter_fits(block, row) && (!best || named(row) > named(best)))
 			best = row;
 	}
 	return best;
@@ -124,7 +123,7 @@ static const struct unc_tbl_rate *best_piece(const struct sim_block *block, uint
 		int gain = !best ? 1
 				 : __builtin_popcountll(piece) -
 					   __builtin_popcountll(best->ctl & umask);
-		if (gain > 0 || (gain == 0 && count_named_bits(row) > count_named_bits(best)))
+		if (gain > 0 || (gain == 0 && named(row) > named(best)))
 			best = row;
 	}
 	return best;

@@ -9,8 +9,7 @@
 #include "encode/metric.h"
 #include "sim/sim_machine.h"
 
-/* Bits of CTL that choose the event. A bit that comes with a field which any event takes is none of them: it only
- * says that the field is used. */
+/* Bits of CTL that choose the event; not those that only say that a field which any event takes is used. */
 static uint64_t event_bits(const struct unc_table *t, const struct unc_tbl_type *type)
 {
 	uint64_t mask = 0, beside = unc_type_modifiers(t, type);
@@ -45,8 +44,7 @@ static int add_rate(struct unc_sim *sim, struct unc_tbl_rate *rate, const struct
 }
 
 /* Adds one row, or one for each socket if the code of the event depends on the socket. */
-static int add_workload_line(struct unc_sim *sim, const struct unc_tbl_load *line,
-			     struct unc_error *err)
+static int add_load(struct unc_sim *sim, const struct unc_tbl_load *line, struct unc_error *err)
 {
 	const struct unc_table *t = sim->table;
 	struct unc_tbl_rate rate = {.type = line->type,
@@ -109,7 +107,7 @@ int unc_sim_rates(struct unc_sim *sim, struct unc_error *err)
 	if (!work->n_load)
 		return 0;
 	for (size_t i = 0; rc == 0 && i < work->n_load; i++)
-		rc = add_workload_line(sim, &work->load[i], err);
+		rc = add_load(sim, &work->load[i], err);
 	if (rc < 0) {
 		unc_error_prefix(err, "workload of %s", unc_tbl_str(sim->table, sim->table->name));
 		return rc;
