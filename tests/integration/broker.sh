@@ -51,7 +51,7 @@ done <<EOF
 units = imc|2|begins no section
 [connect]|2|.connect. has no line
 [connect]&groups = no-such-group|3|there is no such group
-[connect]&alone = yes|3|'alone' is no key of .connect.
+[connect]&alone = yes|3|'alone' is not a key of .connect.
 [limit]&sets = 65|3|not a number from 1 to 64
 [limit]&descriptors = 0|3|not a number from 1
 [limit]&requests = 9&connections = many|4|not a number from 1
