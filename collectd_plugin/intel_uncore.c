@@ -112,7 +112,7 @@ static int config_partial(const oconfig_item_t *ci)
 
 enum { OTHER = 1 };
 
-/* An option for each place that series are made of. OTHER: it is none. */
+/* Options PerUnit and PerDevice: the places that have a series. OTHER: not such an option. */
 static int config_per(const oconfig_item_t *ci, struct block *block)
 {
 	unsigned per = strcasecmp(ci->key, "PerUnit") == 0     ? UNC_EACH_UNIT
@@ -129,7 +129,7 @@ static int config_per(const oconfig_item_t *ci, struct block *block)
 	return status;
 }
 
-/* What stands in blocks, and outside. OTHER: it is none of these. */
+/* Options that may stand inside and outside of blocks. OTHER: not such an option. */
 static int config_wish(const oconfig_item_t *ci, struct block *block)
 {
 	if (ci->children_num > 0 && strcasecmp(ci->key, "Cpu") != 0)
@@ -291,7 +291,7 @@ static const struct item *same_series(const struct item *item)
 	return NULL;
 }
 
-/* A name that is wrong is left out, and no other. The log has it once, however often the machine is opened. */
+/* Ignores a wrong name only, and logs it once, however often the machine is opened. */
 static int wrong(int status, const char *why, bool told)
 {
 	if (status == UNC_ERR_MEMORY)
@@ -301,7 +301,7 @@ static int wrong(int status, const char *why, bool told)
 	return 0;
 }
 
-/* A name that this machine cannot count is left out, so that one configuration serves a mixed cluster. */
+/* Ignores a name that this machine cannot count, so that one configuration serves a mixed cluster. */
 static int left_out(bool of_group, const char *name, const char *why)
 {
 	if (!self.blind)
@@ -360,7 +360,7 @@ static int add_each(const char *name, unsigned per, bool of_group)
 	return status;
 }
 
-/* A port that is named without a socket is one of each. */
+/* A port that is named without a socket means that port on each socket. */
 static int add_ports(const char *name, bool of_group)
 {
 	char there[UNC_SPEC_MAX + 32];
@@ -422,8 +422,7 @@ static int add_group(const char *name, unsigned per)
 	return status;
 }
 
-/* By its name, or one that people give it. A CPU that the library does not know is a name that is
- * wrong; its sentence has the nearest. */
+/* Accepts all names of a CPU. An unknown CPU is a wrong name; the library's sentence has the nearest. */
 static bool is_of_this_cpu(const struct block *block)
 {
 	struct unc_options options = {.size = sizeof(options), .cpu = block->cpu, .sim = ""};
@@ -466,7 +465,7 @@ static int add_all(void)
 		return FAIL("nothing is left to measure");
 	return status;
 }
-/* ---- what the log has of the values */
+/* ---- log lines about values */
 
 static bool is_sent(const struct item *item)
 {
@@ -476,7 +475,7 @@ static bool is_sent(const struct item *item)
 						     value->of - value->units <= value->lacked);
 }
 
-/* Several at once have one line. */
+/* Several items with the same mark share one line. */
 struct lines {
 	const struct item *marked[UNC_MAX_MARKS], *changed; /* the first */
 	size_t n_marked[UNC_MAX_MARKS], n_changed;
@@ -560,7 +559,7 @@ static void put_string(FILE *f, const char *text)
 	putc('"', f);
 }
 
-/* A JSON object of the places and what is below each, for who draws series of ports: written anew, and whole. */
+/* A JSON object of places with the devices below each, for programs that draw series of ports; written anew, whole. */
 static void write_map(void)
 {
 	char path[PATH_MAX];
@@ -639,7 +638,7 @@ static int wait_for_cause(void *user, const struct unc_check *check)
 				LOG
 				"no counter can be read: %s; remedy: %s; retried in each interval",
 				check->detail, check->remedy);
-	return !check->ok; /* the first is the cause of the others */
+	return !check->ok; /* the first failed check is the cause of later ones */
 }
 
 static struct unc_options options(void)
@@ -650,7 +649,7 @@ static struct unc_options options(void)
 				    .log = log_text};
 }
 
-/* A wrong name or option, or a CPU without tables, stays so; an access that failed may not. */
+/* NOT_NOW: an access failed, and may work later. A wrong name or option, or a CPU without tables, stays wrong. */
 static int open_platform(void)
 {
 	struct unc_options wanted = options();
@@ -688,7 +687,7 @@ static int open_session(void)
 
 	if (status)
 		return status;
-	self.blind = !any_unit(); /* but names can be wrong all the same */
+	self.blind = !any_unit(); /* names are checked nevertheless */
 	if (unc_session_new(self.platform, UNC_SESSION_ROTATE, &self.session) != 0)
 		return FAIL("%s", unc_platform_error(self.platform));
 	if (add_all() != 0)
@@ -744,9 +743,9 @@ static int start(void)
 	return status;
 }
 
-/* A total grows by what the interval counted, so it never shrinks and its rate is the one measured.
- * After an interval without a value it begins anew, below what was sent last: collectd and its back
- * ends show a gap, not a rate over both. */
+/* A total grows by the count of each interval, so it never shrinks and its rate is the measured one.
+ * After an interval without a value it restarts, below the last value sent: collectd and its back
+ * ends then show a gap, not a rate over both. */
 static void dispatch(struct item *item, double interval, cdtime_t now)
 {
 	if (item->going)
@@ -778,7 +777,7 @@ static void send_item(struct item *item, cdtime_t now)
 		item->going = false;
 }
 
-/* The next call starts anew. Not a failure to collectd, which would wait twice as long after each. */
+/* The next call starts a new session. Not reported to collectd as a failure: it would double its wait each time. */
 static int read_failed(void)
 {
 	wait_because(unc_session_error(self.session));
@@ -814,9 +813,8 @@ static int end_interval(void)
 	return 0;
 }
 
-/* Calls that follow each other at once, where collectd has just begun or was late, are not all taken:
- * with several passes not each has had its turn in a moment. With one it is just counted, so that the
- * next interval has its value, too. */
+/* If collectd has just begun or was late, calls follow each other at once, and some are skipped: with several passes,
+ * not each has had its turn yet. With one pass such a call counts, so that the next interval has its value, too. */
 static bool is_too_soon(void)
 {
 	return cdtime() - self.begun <
@@ -848,7 +846,7 @@ static void free_block(const struct block *block)
 	free(block->cpu);
 }
 
-/* Undoes config and init, as far as they came. */
+/* Undoes config and init, even if these have failed halfway. */
 static int teardown(void)
 {
 	if (self.running && unc_session_stop(self.session) != 0)
@@ -883,7 +881,7 @@ static int set_up(void)
 	return status == NOT_NOW ? 0 : status;
 }
 
-/* Only the configuration keeps it from running: whatever else is in the way may go. */
+/* Only a wrong configuration makes init fail: other obstacles may pass. */
 static int init(void)
 {
 	self.interval = plugin_get_interval();

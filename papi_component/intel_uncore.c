@@ -30,7 +30,7 @@ struct item {
 	int lost; /* a read has found units missing: it has no value before the next start */
 };
 
-/* What an EventSet has room for; the kernel gives memory to what is used of it. */
+/* Room for the largest EventSet; the kernel gives memory only to the part that is used. */
 struct room {
 	struct item items[MAX_ITEMS];
 	struct unc_value read[MAX_ITEMS];
@@ -38,7 +38,7 @@ struct room {
 	long long values[MAX_ITEMS];
 };
 
-/* Of an EventSet. PAPI has cleared it, and frees it when it has no events any more. */
+/* State of an EventSet. PAPI clears it, and frees it when the EventSet has no events any more. */
 struct control {
 	struct unc_session *session; /* NULL while there are no events */
 	struct room *room;           /* as long as there is a session */
@@ -71,7 +71,7 @@ static void log_text(void *user, enum unc_log_level level, const char *text)
 		SUBDBG("%s\n", text);
 }
 
-/* Sums that lack a unit: of each name once. */
+/* Reports a sum that lacks a unit, once for each name. */
 static int tell_partial(void *user, const struct unc_news *news)
 {
 	const struct control *control = user;
@@ -84,8 +84,8 @@ static int tell_partial(void *user, const struct unc_news *news)
 	return 0;
 }
 
-/* Marks with which a value is given: of the first of the process is told, whatever PAPI may print, and when it shuts
- * PAPI down how many there were. */
+/* Reports a mark at its first value in the process, whatever PAPI may print; the number of marked values is printed
+ * when PAPI shuts down. */
 static void note_marks(const struct control *control, int item)
 {
 	unsigned int flags = control->room->read[item].flags;
@@ -116,7 +116,7 @@ static void sum_up(void)
 	}
 }
 
-/* Once, whatever PAPI may print: a variable that was forgotten must not end in a paper. */
+/* Says once, whatever PAPI may print, that the machine is simulated: a forgotten variable must not end in a paper. */
 static void tell_simulated(void)
 {
 	pid_t pid = getpid();
@@ -163,7 +163,7 @@ static void link_control(struct control *control)
 	_papi_hwi_unlock((int)intel_uncore.lock);
 }
 
-/* A session without items, in place of the one that there may be. */
+/* Opens a session without items; it replaces the one that the EventSet has. */
 static int open_session(struct control *control, int rotates)
 {
 	struct room *room = control->room ? control->room : papi_calloc(1, sizeof(*room));
@@ -189,8 +189,8 @@ static int open_session(struct control *control, int rotates)
 	return PAPI_OK;
 }
 
-/* How many passes an EventSet may need: those of the metric that needs most by itself, for its name
- * is listed with them, or as many as it wants. */
+/* The number of passes that an EventSet may need: unlimited if it is multiplexed, else that of the metric that
+ * needs most by itself, since the list of names tells that number. */
 static int passes_allowed(const struct control *control, const unsigned int *codes, int count)
 {
 	int i, passes = control->left ? control->left : 1;
@@ -237,8 +237,8 @@ static int add_item(struct control *control, unsigned int code, int passes)
 	return PAPI_OK;
 }
 
-/* PAPI gives the whole list after each change: one more, some less, or, after a failure, the one
- * before. Only what differs is done. */
+/* PAPI gives the whole list after each change: with one event more, some less, or, after a failure, the
+ * list before. Only differences are applied to the session. */
 static int set_items(struct control *control, const unsigned int *codes, int count)
 {
 	int i, same = 0, passes = passes_allowed(control, codes, count), papi_errno = PAPI_OK;
@@ -304,8 +304,8 @@ static int load(char *reason, size_t size)
 	return PAPI_ENOSUPP;
 }
 
-/* All but the texts, which codes that PAPI has given out stand for. In a child of the process that
- * it belongs to, the library frees and touches no counter. */
+/* Closes all but the texts: PAPI has given out codes that stand for them. In a child after a fork, the
+ * library frees memory, and touches no counter. */
 static void release(void)
 {
 	while (intel_uncore.controls) /* of threads that forgot to clean up */
@@ -334,7 +334,7 @@ struct text_buffer {
 	size_t size;
 };
 
-/* Why nothing can be counted, and what to do about it: better than the reason of some unit. */
+/* The doctor's reason why nothing can be counted, with its remedy: better than the reason of some unit. */
 static int first_failure(void *user, const struct unc_check *check)
 {
 	const struct text_buffer *reason = user;
@@ -344,7 +344,7 @@ static int first_failure(void *user, const struct unc_check *check)
 			 "%s: no uncore unit can be read: %.400s; %.400s",
 			 intel_uncore.platform_cpu(intel_uncore.platform)->title, check->detail,
 			 check->remedy);
-	return !check->ok; /* it is the cause of the others */
+	return !check->ok; /* the first failed check is the cause of later ones */
 }
 
 static int init_private(char *reason, size_t size)
@@ -414,7 +414,7 @@ static int check_n_initialize(void)
 	return info->disabled;
 }
 
-/* Also in the child of a process that has initialized it: nothing of the parent's is used. */
+/* Also called in a child after a fork: uses nothing of its parent. */
 static int init_component(int cidx)
 {
 	PAPI_component_info_t *info = &_intel_uncore_vector.cmp_info;
@@ -443,8 +443,8 @@ static int init_control_state(hwd_control_state_t *ctl)
 
 /* ------------------------------------------------------------ the lists that PAPI gives */
 
-/* PAPI has taken an event out already, and does not put it back: the others have to stay, if need be in
- * more passes. */
+/* PAPI has removed an event already, and does not add it back on failure: the remaining events must fit,
+ * if necessary in more passes. */
 static int remove_items(struct control *control, const unsigned int *codes, int count)
 {
 	int papi_errno = set_items(control, codes, count);
@@ -540,7 +540,7 @@ static int multiplex(struct control *control, _papi_int_option_t *option)
 
 /* ------------------------------------------------------------ counting */
 
-/* PAPI would look by a timer, read in the signal handler, and call nobody. */
+/* PAPI would poll by a timer, read in the signal handler, and never call the user's handler. */
 static int refuse_overflow(void)
 {
 	intel_uncore_fail(
@@ -559,7 +559,7 @@ static int start(hwd_context_t *ctx, hwd_control_state_t *ctl)
 	(void)ctx;
 	if (set && set->ctl_state == ctl && set->state & PAPI_OVERFLOWING)
 		return refuse_overflow();
-	/* PAPI would take the values of others for its own. */
+	/* PAPI would assign the values to the wrong events. */
 	if (control->count != control->wanted)
 		return intel_uncore_fail(
 			UNC_ERR_CONFLICT,
@@ -590,8 +590,8 @@ static int stop(hwd_context_t *ctx, hwd_control_state_t *ctl)
 	return fail_session(control, error);
 }
 
-/* A lost counter comes back with a new start only. What cannot be restored is said, and no reason
- * not to count. */
+/* A lost counter comes back only with a new start. A failed restore is reported, and does not prevent
+ * the start. */
 static int reset(hwd_context_t *ctx, hwd_control_state_t *ctl)
 {
 	struct control *control = ctl;
@@ -602,8 +602,8 @@ static int reset(hwd_context_t *ctx, hwd_control_state_t *ctl)
 	return start(ctx, ctl);
 }
 
-/* Why a value means nothing: the library's sentence, with the name where it needs time; or that a sum is not of
- * the units of its start, though it has a value by the library. */
+/* Reports why a value is meaningless: by the library's sentence, with the name if it needs time; or because the
+ * units of a sum have changed since its start, though the library gives a value. */
 static int fail_value(struct control *control, int item)
 {
 	unsigned int flags = control->room->read[item].flags;
@@ -629,7 +629,7 @@ static int fail_value(struct control *control, int item)
 	return control->room->items[item].lost ? PAPI_ECLOST : error;
 }
 
-/* A gauge travels as the bits of a double, NaN if it means nothing. An integer has no such value:
+/* A gauge is passed as the bits of a double, NaN if it is meaningless. An integer has no such value:
  * the read fails. */
 static int set_value(struct control *control, int i)
 {
@@ -658,7 +658,7 @@ static int set_value(struct control *control, int i)
 	return PAPI_OK;
 }
 
-/* 1: these are no plain counts, or there is something to be told of them. */
+/* 1: some values are not plain counts, or have something to be reported. */
 static int read_counts(struct control *control)
 {
 	struct room *room = control->room;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the two files of the component share. */
+/* Declarations shared by the two files of the component. */
 #ifndef INTEL_UNCORE_H
 #define INTEL_UNCORE_H
 
@@ -28,8 +28,7 @@
 
 struct control;
 
-/* A text with qualifiers that a program has named. PAPI keeps the codes that stand for them, so there are ever
- * more. */
+/* A text with qualifiers that a program has named. PAPI keeps their codes, so their number only grows. */
 struct text {
 	char *text;
 	unsigned int number, base;
@@ -65,7 +64,7 @@ struct intel_uncore {
 };
 extern struct intel_uncore intel_uncore;
 
-/* What a code stands for. */
+/* The meaning of a code. */
 struct name {
 	unsigned int base, index;      /* the index is the library's */
 	const struct unc_event *event; /* or */
@@ -85,7 +84,7 @@ void intel_uncore_forget_texts(void);
 int intel_uncore_name(unsigned int code, struct name *name);
 /* Whether a program has named what the code stands for; else the code is from an enumeration. */
 int intel_uncore_asked(unsigned int code);
-/* Whether a user has been told of it; he is now. */
+/* Whether the partial sum of a code was reported before; from now on it counts as reported. */
 int intel_uncore_told(unsigned int code);
 int intel_uncore_enum(unsigned int *code, int modifier);
 int intel_uncore_find(const char *text, unsigned int *code);

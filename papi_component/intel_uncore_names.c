@@ -59,8 +59,8 @@ static const struct unc_type *find_type(const char *name)
 	return type;
 }
 
-/* Marks what can be counted: metrics that are available, events with a unit in reach. How many there
- * are, or an error. */
+/* Marks the base events that can be counted: available metrics, and events with a unit in reach. Returns
+ * their number, or an error. */
 int intel_uncore_list(void)
 {
 	struct unc_platform *platform = intel_uncore.platform;
@@ -94,7 +94,7 @@ int intel_uncore_list(void)
 	return (int)listed;
 }
 
-/* The first from `base` on that is listed; n_base if there is none. */
+/* The first listed base event from `base` on; n_base: none. */
 static unsigned int find_listed(unsigned int base)
 {
 	while (base < intel_uncore.n_base && !intel_uncore.bases[base].listed)
@@ -123,7 +123,7 @@ static void free_text(struct text *text)
 	papi_free(text);
 }
 
-/* The number of a text, which is added if it is new. */
+/* The number of a text; a new text is added. */
 static int number_text(const char *text, unsigned int base, unsigned int *number)
 {
 	struct text key = {.text = (char *)text}, **larger, *added;
@@ -279,8 +279,8 @@ static int is_base(const struct unc_item *item)
 	return strcmp(item->name, item->metric ? item->metric->name : item->event->spec) == 0;
 }
 
-/* What a text names. Others than base events must encode; whether they can be measured is asked when
- * they are added. */
+/* The code of a text. A text other than a base event must encode; whether it can be measured is checked
+ * when it is added to an EventSet. */
 static int parse(const char *text, struct unc_item *item)
 {
 	struct unc_encoding encoding = {.size = sizeof(encoding)};
@@ -316,7 +316,7 @@ int intel_uncore_find(const char *text, unsigned int *code)
 	return papi_errno == PAPI_ECMP ? PAPI_ENOEVNT : papi_errno;
 }
 
-/* Which units a sum of that name is without, and why; "" if it is whole. */
+/* The units that the sum of a name lacks, and why; "": none. */
 static void tell_partial(const struct name *name, char *text, size_t size)
 {
 	struct unc_platform *platform = intel_uncore.platform;
@@ -343,7 +343,7 @@ static void tell_partial(const struct name *name, char *text, size_t size)
 	intel_uncore.session_free(session);
 }
 
-/* What is to be known of it before it is used, in parentheses. */
+/* Notes that a user needs before using the event, in parentheses. */
 static void describe_limits(const struct name *name, char *text, size_t size)
 {
 	char partial[PAPI_2MAX_STR_LEN];
@@ -384,7 +384,7 @@ int intel_uncore_describe(unsigned int code, PAPI_event_info_t *info)
 			 name.event ? "count" : name.metric->unit, *simulated ? " " : "",
 			 simulated);
 	info->data_type = PAPI_DATATYPE_UINT64;
-	/* A difference of what was measured in turn may come out below 0. */
+	/* A difference of multiplexed events may be below 0. */
 	if (name.metric && name.metric->passes > 1)
 		info->data_type = PAPI_DATATYPE_INT64;
 	info->value_type = PAPI_VALUETYPE_RUNNING_SUM;
