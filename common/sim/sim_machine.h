@@ -26,15 +26,15 @@
 
 enum { SIM_MAX_IDLE = 8, SIM_PHASES = 7 };
 
-/* Words of options; 0: nothing was said, which is the first. */
+/* Words of options; 0: option not given, same as the first word. */
 enum sim_clock { SIM_CLOCK_WALL = 1, SIM_CLOCK_STEP, SIM_CLOCK_WAIT };
 
-/* By what the text says; sim_options.c tells what it means. */
+/* Options by the text that opened the machine; see sim_options.c. */
 struct sim_options {
 	uint64_t sockets, live, seed, memory, clock, frozen, wrap_soon, base;
 	double load; /* constant, if not live */
 	bool seeded;
-	const char *idle[SIM_MAX_IDLE]; /* texts of units without a clock */
+	const char *idle[SIM_MAX_IDLE]; /* texts that name units without a clock */
 	unsigned n_idle;
 };
 
@@ -64,11 +64,11 @@ struct sim_reg {
 	struct sim_block *block;
 	struct sim_counter *counter;       /* the counter that this register is, or controls */
 	uint64_t value;                    /* not of counters */
-	const struct unc_dump_entry *file; /* where it is; NULL: in none */
+	const struct unc_dump_entry *file; /* file that has it; NULL: none */
 	bool exists;
 };
 
-/* A register that is no monitor's: it holds what the file says. */
+/* A register outside of the monitors: its first value is that of the file. */
 struct sim_plain {
 	struct sim_reg reg; /* first */
 	struct sim_plain *next;
@@ -109,15 +109,16 @@ struct sim_block {
 
 struct unc_sim {
 	struct unc_machine machine;  /* first: its methods get a pointer to it */
-	char *text;                  /* that it was opened by */
+	char *text;                  /* the text that opened it */
 	struct unc_fs *fs;           /* its files */
 	const struct unc_dump *dump; /* the same */
 	struct unc_topology top;
-	struct unc_table table_of; /* what it points to is the platform's */
+	struct unc_table table_of; /* its arrays belong to the platform */
 	const struct unc_table *table;
 	struct unc_workload work_of;
 	const struct unc_workload *work;
-	struct unc_tbl_rate *rate; /* of its lines; NULL: it has rates already */
+	struct unc_tbl_rate
+		*rate; /* computed from its lines; NULL: the workload has rates already */
 	struct unc_tbl_sim_unit *unit;
 	struct sim_options options;
 	uint64_t opened;              /* CLOCK_MONOTONIC, ns */
@@ -137,7 +138,7 @@ struct unc_sim {
 		const struct unc_dump_entry *entry;
 		uint64_t key;
 		int space;
-	} file;                       /* that was asked for last */
+	} file;                       /* the file looked up last */
 	bool frozen[UNC_MAX_SOCKETS]; /* all units of the socket */
 	bool cxl;                     /* it has memory behind its CXL links */
 	unsigned violations;
@@ -145,7 +146,7 @@ struct unc_sim {
 };
 
 /* ---- sim.c */
-/* Takes the lock, and what happened up to now; returns ns since the machine was switched on. */
+/* Takes the lock; returns ns since the machine was switched on. */
 uint64_t unc_sim_enter(struct unc_sim *);
 /* Runs operations whose handles unc_sim_find() filled, all at one point in time. */
 void unc_sim_run(struct unc_sim *, struct unc_reg_op *ops, size_t n);
@@ -159,11 +160,11 @@ static inline struct sim_reg *unc_sim_reg(const struct sim_block *block, uint16_
 /* ---- sim_options.c */
 /* Takes the words "option=value" of a text that strtok_r() has begun; node: as unc_sim_open(). */
 int unc_sim_options(struct unc_sim *, char **text, const char *node, struct unc_error *err);
-/* Then those that are about sockets and units. */
+/* Applies the options about sockets and units, once these are known. */
 int unc_sim_choices(struct unc_sim *, struct unc_error *err);
 
 /* ---- sim_rows.c */
-/* Gives the workload its rates: what its lines come to with the table. */
+/* Computes the rates of the workload's lines with the table. */
 int unc_sim_rates(struct unc_sim *, struct unc_error *err);
 
 /* ---- sim_files.c */
@@ -178,7 +179,7 @@ bool unc_sim_place(struct unc_sim *, const struct unc_reg *, const struct unc_du
 /* ---- sim_build.c */
 /* Unit types, before any unit was found. */
 int unc_sim_types(struct unc_sim *, struct unc_error *err);
-/* Gives behaviour to the registers of the units. */
+/* Builds blocks, registers and counters of the units found. */
 int unc_sim_build(struct unc_sim *, const struct unc_instances *, struct unc_error *err);
 /* The register at a place; MSR: target is the socket. */
 struct sim_reg *unc_sim_at(const struct unc_sim *, const struct unc_reg *);
@@ -191,7 +192,7 @@ void unc_sim_block_init(struct sim_block *);
 /* ---- sim_counter.c */
 void unc_sim_violation(const struct sim_reg *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* What it holds by then. */
+/* The value of a counter at a time. */
 uint64_t unc_sim_value(const struct sim_counter *, uint64_t now);
 void unc_sim_set(struct sim_counter *, uint64_t value, uint64_t now);
 /* Brings counters of a block, or of all units of a socket, up to date. */
@@ -201,13 +202,13 @@ void unc_sim_settle_socket(struct unc_sim *, unsigned socket, uint64_t now);
 void unc_sim_block_run(struct sim_block *);
 
 /* ---- sim_live.c */
-/* Of SIM_PHASES, how many there are. */
+/* The number of phases in use, up to SIM_PHASES. */
 unsigned unc_sim_phases(const struct unc_sim *);
 /* How long the machine has been in each phase, ns: together all of its time. */
 void unc_sim_spent(const struct unc_sim *, uint64_t now, uint64_t spent[SIM_PHASES]);
-/* What traffic at a unit is in a phase, of that in the tables; shared: the same at all sockets. */
+/* Traffic of a unit in a phase, as a share of that in the tables; shared: the same at all sockets. */
 double unc_sim_factor(const struct sim_block *, unsigned phase, bool shared);
-/* For its block. */
+/* The weight of a block (struct sim_block). */
 double unc_sim_weight(const struct sim_block *);
 
 /* A hash, and 0 .. 1 from a name and a number. */
@@ -215,7 +216,7 @@ uint64_t unc_sim_mix(uint64_t);
 double unc_sim_noise(const char *name, uint64_t number);
 
 /* ---- sim_rate.c */
-/* Does its control let it count (freezing aside)? */
+/* Whether the control of a counter lets it count, freezing aside. */
 bool unc_sim_enabled(const struct sim_block *, const struct sim_counter *);
 /* Sets raw and selected of a counter by the registers of its block. */
 void unc_sim_select(struct sim_block *, struct sim_counter *);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The commands counters, release, doctor and gather: how this node is. */
+/* The commands counters, release, doctor and gather: the state of this node. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +85,7 @@ static int put_counter(void *user, const struct unc_counter *c)
 	return 0;
 }
 
-/* Called twice for each: what is about to be freed is shown for --force alone, and not to programs. */
+/* Called twice for each counter: before it is freed (shown only with --force, and only to people), and after. */
 static int put_released(void *user, const struct unc_counter *c)
 {
 	struct rows *r = user;

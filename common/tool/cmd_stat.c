@@ -8,7 +8,7 @@
 
 static const double round_of_passes = 0.2; /* seconds, when nothing else says how long */
 
-/* What stands for the end of a line or the begin of a field in quotes cannot be between fields. */
+/* A separator cannot contain a line end or a quote: these have a meaning of their own in a row. */
 static int check_separator(const char *text)
 {
 	if (text[0] && !strpbrk(text, "\"\r\n"))
@@ -44,7 +44,7 @@ static int parse_stat_options(struct stat_job *job, const struct args *args)
 	return ARGS_OK;
 }
 
-/* What does not fit at once takes turns: all of it in each interval. */
+/* More events than counters: rotates the passes so that each counts in each interval. */
 static int prepare_passes(struct stat_job *job)
 {
 	double seconds = job->interval > 0 ? job->interval : round_of_passes;
@@ -60,7 +60,7 @@ static int prepare_passes(struct stat_job *job)
 	return series_error(&job->series, rc);
 }
 
-/* Stacks of one row, for want of a root bus. */
+/* Notes stacks that have one row only, because their root bus is not known. */
 static void tell_unknown_devices(const struct stat_job *job)
 {
 	const struct unc_unit *unit;
@@ -77,7 +77,7 @@ static void tell_unknown_devices(const struct stat_job *job)
 		}
 }
 
-/* Where nothing of what is asked for can be counted, the first reason. */
+/* If nothing that was asked for can be counted: the first reason. */
 static int refuse_empty(const struct stat_job *job)
 {
 	const struct number *c = job->series.number;

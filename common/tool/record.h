@@ -22,7 +22,7 @@ enum align { TO_LEFT, TO_RIGHT, FOLDED, BENEATH };
 /* Where text has a value. Columns of one title that follow one another share their cells; one in
  * which nothing stands is not seen. */
 struct column {
-	const char *key;   /* NULL: behind the last */
+	const char *key;   /* NULL: end of the columns */
 	const char *title; /* above the cells, or before the line below */
 	enum align align;
 };
@@ -60,21 +60,21 @@ struct record {
 	bool in_array;
 };
 
-/* On stdout. JSON lines are rows without a list. */
+/* Starts a report on stdout. JSON lines are rows without a list. */
 void record_start(struct record *, const struct args *, const struct unc_platform *);
 
-/* A list of rows; key NULL: it is all that is printed. Columns end with {NULL}. */
+/* Begins a list of rows; key NULL: the list is the whole report. Columns end with {NULL}. */
 void record_list(struct record *, const char *key, const struct column *);
-/* The one before ends. */
+/* Begins a row; ends the one before. */
 void record_row(struct record *);
-/* One object, which is all that is printed: as text, a line for each value. */
+/* Begins an object, which is the whole report: as text, a line for each value. */
 void record_object(struct record *, const struct column *);
-/* Of the rows, and of their list or object if there is one. */
+/* Ends the rows, and their list or object if there is one. */
 void record_end(struct record *);
 /* Prints the rows so far as text. Later ones stay aligned with them, without titles. */
 void record_flush(struct record *);
 
-/* Values. Text has those that have a column. */
+/* Values. Text shows only those with a column. */
 void record_text(struct record *, const char *key, const char *text);  /* NULL: null */
 void record_known(struct record *, const char *key, const char *text); /* null where it is empty */
 void record_hex(struct record *, const char *key, uint64_t value);
@@ -86,31 +86,31 @@ void record_null(struct record *, const char *key);
 void record_bits(struct record *, const char *key, uint64_t mask); /* an array of their numbers */
 /* An array of the words between separators, which are one letter. */
 void record_words(struct record *, const char *key, const char *list, const char *separator);
-/* What follows is in an array '[' or an object '{'; keys are NULL for the elements of arrays. */
+/* Begins an array '[' or an object '{'; elements of arrays have key NULL. */
 void record_open(struct record *, const char *key, char bracket);
 void record_close(struct record *);
 
-/* Of text alone: more in a cell, or another line below the row; a line that is in no table. */
+/* Only in text: an addition to a cell, or another line below the row; a line outside of tables. */
 void record_also(struct record *, const char *key, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void record_line(struct record *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* COLUMNS, or those of the terminal, or 80. */
+/* Columns of text: COLUMNS, else those of the terminal, else 80. */
 size_t terminal_width(void);
-/* Words from column `at` on; further lines begin at `indent`. */
+/* Prints words from column `at` on, folded; further lines begin at `indent`. */
 void fold(FILE *, const char *text, size_t at, size_t indent);
 
 /* ---- what several commands print */
 
-/* The line that says that nothing here is measured; none if the platform is real. */
+/* Prints the line SIMULATED or REPLAYED; nothing on real hardware. */
 void print_label(const struct unc_platform *);
 
 /* "counters" and "counter" (the fixed or free-running one) */
 void record_counters(struct record *, const struct unc_encoding *);
-/* Metrics that are found as `wanted`, with formulas if verbose. Returns their number. */
+/* Puts the metrics that the search finds as `wanted`, with formulas if verbose. Returns their number. */
 extern const struct column metric_columns[];
 size_t record_metrics(struct record *, struct search *, enum found wanted, bool verbose);
-/* verified.c: whether somebody has measured a metric on hardware with this CPU, and found it right. */
+/* verified.c: whether a report of `uncore verify` on this CPU found a metric right. */
 bool metric_verified(const char *cpu, const char *metric);
 
 /* ---- number_text.c: numbers for people */
@@ -121,9 +121,9 @@ const char *grouped(char buf[CELL_MAX], uint64_t value);
 const char *scaled(char buf[CELL_MAX], double value, const char *unit);
 /* A value of a metric whose unit is `unit` ("bytes", "ratio", "ns", ...). */
 const char *with_unit(char buf[CELL_MAX], double value, const char *unit);
-/* What a value of such a unit is in a second, or is itself. */
+/* The text of a rate: of a unit per second, or of a unit that is a rate itself. */
 const char *rate_text(char buf[CELL_MAX], double rate, const char *unit);
-/* "33", "99" at most: what is not whole is never shown as if it were; "<1" of what is less. */
+/* "33", 99 at most: a part is never shown as the whole; "<1" for less than 1. */
 const char *percent_text(char buf[CELL_MAX], double share);
 /* A time of the day, local, as strftime() has it. */
 const char *clock_text(char buf[CELL_MAX], const char *format, const struct timespec *clock);

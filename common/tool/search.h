@@ -8,7 +8,7 @@
 /* All words must be found, whatever their case. With * ? [ a word is a pattern for the whole of a name. */
 struct search {
 	char *const *word; /* NULL behind the last; without any, everything is found by its name */
-	bool *seen;        /* of each word: something had it */
+	bool *seen;        /* for each word: something matched it */
 };
 enum found { FOUND_NOT, FOUND_IN_TEXT, FOUND_IN_NAME };
 
@@ -16,7 +16,7 @@ enum found { FOUND_NOT, FOUND_IN_TEXT, FOUND_IN_NAME };
 void search_start(struct search *, char *const *word);
 /* Each word is in the name; or else in name or text. */
 enum found search_in(struct search *, const char *name, const char *text);
-/* Nothing was found among names of these kinds: says so, and what is near. Returns the exit status. */
+/* Prints that nothing was found among names of these kinds, and similar names. Returns the exit status. */
 enum { IN_EVENTS = 1, IN_METRICS = 2 };
 int search_failed(const struct search *, const struct unc_platform *, unsigned kinds);
 

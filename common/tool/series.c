@@ -48,7 +48,7 @@ static struct number *new_number(struct series *s, int id)
 	return &s->number[s->n++];
 }
 
-/* What the memory that an item is about can move in a second; 0: not known, or it is about no such thing. */
+/* The peak of the memory that an item is about, bytes/s; 0: not known, or the item is not about memory. */
 static double peak_of(struct unc_platform *platform, const struct unc_item *item)
 {
 	static const char *const traffic[] = {"memory_read_bytes", "memory_write_bytes",
@@ -69,7 +69,7 @@ struct stack {
 	struct number *first, *end;
 };
 
-/* "H100 SXM5 80GB" of "NVIDIA Corporation GH100 [H100 SXM5 80GB]": by which people know it. */
+/* The common name of a model: "H100 SXM5 80GB" of "NVIDIA Corporation GH100 [H100 SXM5 80GB]". */
 static char *product(const char *model)
 {
 	const char *open = strrchr(model, '['), *end = open ? strchr(open, ']') : NULL;
@@ -77,7 +77,7 @@ static char *product(const char *model)
 	return end ? must_print("%.*s", (int)(end - open - 1), open + 1) : must_print("%s", model);
 }
 
-/* A device without a driver's name, by its model; several in a row of one model are counted. */
+/* Adds a device without a driver's name by its model; several of one model in a row are counted. */
 static void add_model(struct number *n, const char *model)
 {
 	char *name = product(model);
@@ -109,7 +109,7 @@ static void set_link(struct number *n, const struct unc_device *device)
 	n->peak = device->link_bytes;
 }
 
-/* A virtual function without a driver's name is told by its address, as is one of an unknown model. */
+/* Virtual functions without a driver's name, and unknown models, are named by their address. */
 static int add_label(void *user, const struct unc_device *device)
 {
 	const struct stack *stack = user;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The items of a session as numbers of a report or a frame: what they are, and what the last read said of them. */
+/* The items of a session as numbers of a report or a frame, with the results of the last read. */
 #ifndef UNC_TOOL_SERIES_H
 #define UNC_TOOL_SERIES_H
 
@@ -10,23 +10,23 @@
 /* What a number is less than it should be, the gravest first. Of a doubt the
  * library has a sentence: the number may be off, nobody knows how far (unc_mark_get()). */
 enum mark { NO_VALUE, PARTIAL, DOUBTS, SCALED = DOUBTS + UNC_MAX_MARKS, MARKS };
-/* Key, letter and words of a mark; of doubts the library's; NULL: there is no such mark. */
+/* Key, letter and words of a mark; for doubts those of the library; NULL: no such mark. */
 const struct unc_mark *mark_words(enum mark);
 
-/* Of several runs: their mean, and the sum of the squares of what they deviate from it. */
+/* Mean of several runs, and the sum of their squared deviations from it. */
 struct mean {
 	unsigned long n;
 	double mean, squares;
 };
 
-/* An event or a metric, of the machine, a socket or a unit. */
+/* A number: an event or a metric of the machine, a socket or a unit. */
 struct number {
 	struct unc_item item;
-	unsigned per;   /* places of which it is one: UNC_EACH_* */
-	size_t text;    /* where the numbers of its text begin */
+	unsigned per;   /* kind of its place: UNC_EACH_* */
+	size_t text;    /* index of the first number of its text */
 	int id;         /* of the session; -1: the library knows no such name here, and `why` */
-	char *device;   /* what is below its port, "mlx5_0 mlx5_1"; NULL: nothing that is known */
-	unsigned below; /* how many devices these are */
+	char *device;   /* devices below its port, "mlx5_0 mlx5_1"; NULL: none known */
+	unsigned below; /* number of these devices */
 	size_t last;    /* where the last of them stands in `device`, */
 	unsigned alike; /* which is so many of one model */
 	char link[32];  /* of its port, "gen5 x16" */
@@ -34,22 +34,22 @@ struct number {
 
 	/* what the last read gave */
 	bool valid;
-	bool mark[MARKS]; /* but for NO_VALUE */
-	bool lost;        /* until the session has taken up its units again */
+	bool mark[MARKS]; /* except NO_VALUE */
+	bool lost;        /* until the session counts with its units again */
 	uint64_t count;
 	double value, share;
-	double seconds; /* that it is of: with several passes perhaps more than the interval */
+	double seconds; /* length of its time: with several passes perhaps more than the interval */
 	unsigned units, of;
 
 	/* what stat says beside it, and of all its reports */
-	bool told; /* that it is, or will be, less than whole */
+	bool told; /* a note has said that it has, or will have, a mark */
 	/* The sentence of a mark. PARTIAL: the units that it goes without, NULL: none. NO_VALUE: of
 	 * the first report without one, or of the loss; NULL: each had one. Else of the last report
 	 * with the mark. */
 	char *said[MARKS];
-	unsigned long reports[MARKS]; /* with it */
-	bool was_lost;                /* it has no value because the counter was no longer ours */
-	struct mean mean;             /* with -r: of the runs; the sum of their shares; */
+	unsigned long reports[MARKS]; /* number of reports with the mark */
+	bool was_lost;    /* it had no value, because the session had lost its counter */
+	struct mean mean; /* with -r: of the runs; the sum of their shares; */
 	double shares;
 	double spread; /* ... standard deviation of the mean, as a share of it; NAN: it has none */
 };
@@ -69,14 +69,14 @@ struct series {
 	struct timespec clock;
 };
 
-/* What a call for its session returned, told: the exit status. */
+/* Prints the error of a call for its session; returns the exit status. */
 int series_error(const struct series *, int rc);
-/* An empty session. 0, or the exit status. */
+/* Opens an empty session. 0, or the exit status. */
 int series_open(struct series *, struct unc_platform *, unsigned flags);
 /* Adds a text at its places (UNC_EACH_*), as numbers behind those before. 0, or an error of the
  * session. */
 int series_add(struct series *, const char *text, unsigned per);
-/* A number that is no item of the session. */
+/* Adds a number that is no item of the session. */
 void series_add_unknown(struct series *, const char *name, const char *reason);
 /* Looks up the devices of all numbers again, every few seconds; false: a label has changed, of *which. */
 bool series_devices(struct series *, const struct number **which);
@@ -85,11 +85,11 @@ bool series_devices(struct series *, const struct number **which);
 const char *series_below(const struct number *);
 /* Ends the interval. From here on no memory is needed. 0, or an error of the session. */
 int series_read(struct series *);
-/* Whether the last read has given it the mark. */
+/* Whether a number got the mark from the last read. */
 bool number_marked(const struct number *, enum mark);
-/* Puts a sentence in the place of another; both may be NULL. */
+/* Replaces a sentence by another; both may be NULL. */
 void number_say(char **text, const char *sentence);
-/* What it is in a second; NAN: it has no rate, nor is it one. */
+/* The rate of a number per second; NAN: it has none, and is none. */
 double number_rate(const struct number *, double seconds);
 /* "32.4 % of 281.6 GB/s" of its peak; what the line before was of (*told) is not told again. "": it
  * has none, or goes without units. */

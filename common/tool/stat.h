@@ -18,19 +18,20 @@ struct stat_job {
 	struct unc_platform *platform;
 	struct series series;
 	int passes;
-	char **given; /* the names of what is counted, each once */
+	char **given; /* names of all counted items, each once */
 	size_t n_given;
 
 	struct record record;  /* the report */
-	char day[CELL_MAX];    /* that was shown last */
+	char day[CELL_MAX];    /* the day that was shown last */
 	unsigned long reports; /* printed */
 	uint64_t runs;         /* gathered */
 	struct mean length;    /* of these, in seconds */
 	double length_spread;
-	bool harmed;           /* the session has lost values that it had at any time */
+	bool harmed;           /* the session has lost a value at any time */
 	double started;        /* seconds between the first start of the session and its last */
 	struct timespec began; /* wall-clock time of that */
-	double time, seconds;  /* of the next report: since the first start, and how long */
+	double time,
+		seconds; /* of the next report: seconds since the first start, and its length */
 };
 
 /* stat_items.c: each part of a list with commas becomes lines of the report. 0, or the exit
@@ -42,25 +43,25 @@ int stat_run(struct stat_job *);
 
 /* stat_collect.c: from the session to the numbers of the report. 0, or the exit status. */
 
-/* Behind the last number. */
+/* The end of the numbers: one past the last. */
 struct number *stat_end(const struct stat_job *);
 /* Why the next report has no such value; NULL: it has one. */
 const char *stat_reason(const struct stat_job *, const struct number *);
-/* Tells on stderr what the running session goes without. */
+/* Prints on stderr the units and items that the running session lacks. */
 int stat_announce(struct stat_job *);
 /* Ends the interval. */
 int stat_collect(struct stat_job *);
 /* Notes which numbers are missing or doubtful, for what the report says of them and what is said
  * behind the last one; tells on stderr what is doubtful for the first time. */
 void stat_remember(struct stat_job *);
-/* Every number that was collected is one of the interval. */
+/* Whether every collected number belongs to the interval. */
 bool stat_complete(const struct stat_job *);
-/* Tells on stderr that a value was lost. */
+/* Prints on stderr that a value was lost. */
 void stat_lament(const struct stat_job *);
-/* Tells on stderr which numbers are missing, and why. */
+/* Prints on stderr which numbers are missing, and why. */
 void stat_close(const struct stat_job *);
 
-/* Notes what was collected as a run, and at the end makes the report of all of them. */
+/* Adds the collected numbers as a run; stat_sum_up() then makes the report of all runs. */
 void stat_gather(struct stat_job *);
 void stat_sum_up(struct stat_job *);
 

@@ -9,23 +9,23 @@
 
 struct child {
 	char **word;
-	/* what it gets as we got it */
+	/* inherited by the child as this process got it */
 	sigset_t signals;
 	struct sigaction on_pipe, on_size;
-	int out; /* stdout; -1: it is ours */
+	int out; /* stdout of the child; -1: the same as ours */
 
 	pid_t pid;  /* 0: none, or ended */
-	int held;   /* socket that holds it back, and tells why it could not become the command */
+	int held;   /* socket that holds the child back, and reports why exec failed */
 	int status; /* its exit status, when it has ended */
 };
 
-/* Forks it off. 0, or the exit status. */
+/* Forks the child. 0, or the exit status. */
 int child_start(struct child *);
-/* Lets the command begin. 0, or the exit status if there is no such command. */
+/* Lets the command start. 0, or the exit status if there is no such command. */
 int child_release(struct child *);
 /* Ends the process that was to become the command. */
 void child_abandon(struct child *);
-/* Looks whether it has ended. */
+/* Checks whether the child has ended. */
 bool child_ended(struct child *);
 
 #endif

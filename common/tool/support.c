@@ -165,7 +165,7 @@ static void log_line(void *user, enum unc_log_level level, const char *text)
 		remark("note: %s", text);
 }
 
-/* Of a CPU that no table is for: what its discovery tables list. */
+/* On an unsupported CPU: prints what its discovery tables list. */
 static int tell_listed(void *none, const struct unc_check *check)
 {
 	(void)none;

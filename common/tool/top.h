@@ -13,15 +13,15 @@ struct top {
 	const struct unc_group *group;
 	/* of each number what it was in a second, the last one at the end; NAN: not known */
 	float (*past)[TOP_PAST];
-	double told; /* when that was noted */
+	double told; /* when `past` was extended last */
 };
 
-/* How it is shown. */
+/* The state of the screen. */
 struct top_screen {
 	bool terminal; /* with escape codes, in place of the frame before */
 	bool unicode;
 	size_t scrolled; /* lines below the head that are not shown */
-	char said[256];  /* why the last key did nothing; "": it did */
+	char said[256];  /* why the last key had no effect; "": it had one */
 };
 
 /* Opens the session and what is counted in it, a group by its number: NULL, or why it cannot be shown;

@@ -32,7 +32,7 @@ extern const size_t verify_n_rows;
 /* Clocks by wall time, units by each other, a clock by another of its type. */
 extern const struct row verify_clock, verify_units, verify_pair;
 
-/* What was read of a row at one socket, while traffic went on. */
+/* The values read for a row at one socket during the traffic. */
 struct reading {
 	const double *value; /* one of the socket; of RATE and UNITS those of its units, sorted */
 	size_t n;
@@ -40,13 +40,13 @@ struct reading {
 	double bytes;     /* that were moved in them */
 	double others[2]; /* what others count in the same time, before and after, as a share of
 	                     * what was moved */
-	const char *why;  /* there is no value; NULL: there is */
+	const char *why;  /* why there is no value; NULL: there is one */
 };
 
 struct verdict {
 	enum { RIGHT, WRONG, NOT_JUDGED } is;
 	double value, least, most; /* in the row's unit; of BYTES and LINES, what was moved */
-	const char *why;           /* it is not judged */
+	const char *why;           /* why the row is not judged */
 };
 /* Pure. BYTES, LINES, RATIO and VALUE beside others that move too much, or whose traffic changes, are
  * not judged; else the bounds are wider by as much as it changed. */
