@@ -236,7 +236,7 @@ static int check_fence(struct unc_access *access, struct known *known, const cha
 /* ---- the gate */
 
 /* Returns the allowed register of this place and width; NULL: none. */
-static struct known *find_known(struct unc_access *access, const struct unc_reg *reg)
+static struct known *find_allowed(struct unc_access *access, const struct unc_reg *reg)
 {
 	struct known *known = find_place(access, reg);
 
@@ -259,7 +259,7 @@ static bool is_permitted(const struct unc_access *access, const struct known *kn
 
 static int check_op(struct unc_access *access, struct unc_reg_op *op, struct unc_error *err)
 {
-	struct known *known = find_known(access, &op->reg);
+	struct known *known = find_allowed(access, &op->reg);
 	const struct known *place = known ? known : find_place(access, &op->reg);
 	char reg[80];
 	int rc;
@@ -292,7 +292,7 @@ static int prepare_one(struct unc_access *access, struct unc_reg_op *op, bool tr
 		       struct unc_error *err)
 {
 	const struct unc_way *way = &access->ways.way[op->reg.way];
-	struct known *known = find_known(access, &op->reg);
+	struct known *known = find_allowed(access, &op->reg);
 	int rc;
 
 	unc_op_done(op, 0);
@@ -335,7 +335,7 @@ static void note_tried(struct unc_access *access, const struct unc_reg_op *ops, 
 {
 	pthread_mutex_lock(&access->lock);
 	for (size_t i = 0; i < n; i++)
-		find_known(access, &ops[i].reg)->tried |= (uint16_t)(1u << ops[i].reg.way);
+		find_allowed(access, &ops[i].reg)->tried |= (uint16_t)(1u << ops[i].reg.way);
 	pthread_mutex_unlock(&access->lock);
 }
 

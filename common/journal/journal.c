@@ -605,7 +605,7 @@ static int await_lock(const struct unc_journal *j, unsigned patience, struct unc
 
 /* Adds a user that is new in the file of the node. A file that is missing, unreadable or writable by others
  * is ignored. */
-static int add_user(struct unc_journal *j, uint32_t user, struct unc_error *err)
+static int add_book(struct unc_journal *j, uint32_t user, struct unc_error *err)
 {
 	struct book b = {.file = -1, .locks = -1, .user = user};
 	int rc;
@@ -681,7 +681,7 @@ static int enter_turn(struct unc_journal *j, struct unc_error *err)
 	rc = write_at(j, NULL, &h, sizeof(h), 0, err);
 	drop_removed(j);
 	for (i = 0; i < h.n_users && rc == 0; i++)
-		rc = add_user(j, h.user[i], err);
+		rc = add_book(j, h.user[i], err);
 	return rc < 0 ? rc : read_others(j, err);
 }
 

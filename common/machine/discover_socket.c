@@ -252,9 +252,9 @@ static const struct unc_ubox *ubox_of_function(const struct unc_walk *walk,
 	return inherited;
 }
 
-/* A function of the bus that does not tell who it is: it may be the UBox. */
-static const struct unc_pci_function *nameless(const struct unc_walk *walk,
-					       const struct unc_pci_function *f)
+/* Returns a function of the bus that could not be identified, so it may be the UBox; NULL: none. */
+static const struct unc_pci_function *find_unidentified(const struct unc_walk *walk,
+							const struct unc_pci_function *f)
 {
 	for (const struct unc_pci_function *other = walk->function; other < walk->end; other++)
 		if (!other->device && other->domain == f->domain && other->bus == f->bus)
@@ -275,15 +275,15 @@ static int socket_of_function(const struct unc_walk *walk, const struct unc_pci_
 		return u->socket;
 	if (socket >= 0)
 		return socket;
-	if (nameless(walk, f))
+	if (find_unidentified(walk, f))
 		return UNC_SOCKET_UNKNOWN;
 	if (u)
 		return u->socket;
 	return walk->topo->n_sockets == 1 ? 0 : UNC_SOCKET_UNKNOWN;
 }
 
-/* Whether the UBox that stands for a function which does not show one has such a function itself. */
-static bool is_doubled(const struct unc_walk *walk, const struct unc_pci_function *f)
+/* Whether a bus has a hidden UBox: the bus of the UBox that it would inherit has the same function. */
+static bool has_hidden_ubox(const struct unc_walk *walk, const struct unc_pci_function *f)
 {
 	bool own;
 	const struct unc_ubox *u = ubox_of_function(walk, f, &own);
@@ -311,7 +311,7 @@ static void explain_unknown(const struct unc_walk *walk, const struct unc_pci_fu
 {
 	bool own;
 	const struct unc_ubox *u = ubox_of_function(walk, f, &own);
-	const struct unc_pci_function *other = nameless(walk, f);
+	const struct unc_pci_function *other = find_unidentified(walk, f);
 
 	if (!own && other)
 		unc_fail(why, UNC_ERR_UNAVAILABLE, "pci %s: %s", unc_function_name(other).text,
@@ -338,7 +338,7 @@ int unc_walk_sockets(struct unc_walk *walk, struct unc_error *err)
 	for (size_t i = 0; rc == 0 && i < n; i++)
 		walk->socket[i] = UNC_SOCKET_UNASKED;
 	for (const struct unc_pci_function *f = walk->function; rc == 0 && f < walk->end; f++)
-		if (is_doubled(walk, f))
+		if (has_hidden_ubox(walk, f))
 			forget_bus(walk, f);
 	return rc;
 }

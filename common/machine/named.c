@@ -42,8 +42,8 @@ static void split_pmu_name(struct unc_named_pmu *pmu)
 	}
 }
 
-/* Whether the tables know the units of a PMU, by its name or by their type in the discovery table; whether
- * they have the kernel count them or not. */
+/* Whether the tables have the units of a PMU, by its name or by their type in the discovery table, even if the
+ * tables do not let the kernel count on them. */
 static bool is_known(const struct unc_table *t, const struct unc_named_pmu *pmu)
 {
 	int id = -1;
@@ -209,8 +209,8 @@ static void copy_table(struct unc_naming *m, const struct unc_table *base)
 	t->n_strings = t->strings ? base->n_strings : 0;
 }
 
-/* What a portable metric means on all CPUs: the shortest of their descriptions, which add what is
- * particular to it. */
+/* Returns what a portable metric means on all CPUs: the shortest description, because the others add details of
+ * their CPU. */
 static const char *definition(const char *name)
 {
 	const char *shortest = "";
@@ -337,7 +337,7 @@ static void add_groups(struct unc_naming *m)
 #undef GROUP
 }
 
-static int compare_places(const void *pa, const void *pb)
+static int compare_found(const void *pa, const void *pb)
 {
 	const struct unc_named_unit *a = pa, *b = pb;
 
@@ -367,7 +367,7 @@ static void make_rows(struct unc_naming *m, char *const *names, const struct unc
 		if (!m->pmu[i].done)
 			unc_named_type(m, i);
 	if (m->out->n_units)
-		qsort(m->out->unit, m->out->n_units, sizeof(*m->out->unit), compare_places);
+		qsort(m->out->unit, m->out->n_units, sizeof(*m->out->unit), compare_found);
 	if (!m->rc && m->t->n_type > before) {
 		m->t->extended = 1;
 		add_portable(m);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PMUs that the kernel names (named.h): a table that grows, and what is said of what is left out. */
+/* PMUs that the kernel names (named.h): a table that grows, and reasons for PMUs left out. */
 #include "machine/named_rows.h"
 
 #include <ctype.h>
@@ -74,7 +74,7 @@ const char *unc_named_left(const struct unc_named *named, const char *text)
 	return NULL;
 }
 
-static int compare_names(const void *pa, const void *pb)
+static int order_names(const void *pa, const void *pb)
 {
 	const char *const *a = pa, *const *b = pb;
 
@@ -89,7 +89,7 @@ char **unc_named_list(const struct unc_fs *fs, const char *pmu, const char *fold
 	while (names && names[n])
 		n++;
 	if (n)
-		qsort(names, n, sizeof(*names), compare_names);
+		qsort(names, n, sizeof(*names), order_names);
 	return names;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside of named.h: rows of a table that grows. */
+/* Internals of named.h: rows of a table that grows. */
 #ifndef UNC_NAMED_ROWS_H
 #define UNC_NAMED_ROWS_H
 
@@ -26,8 +26,8 @@ struct unc_naming {
 	struct unc_named_pmu *pmu;
 	size_t n_pmus;
 	struct unc_error *err;
-	int rc;             /* it ends: no memory, or too many rows */
-	uint64_t scrap[64]; /* takes a row for which there was no room */
+	int rc;             /* error: no memory, or too many rows */
+	uint64_t scrap[64]; /* replaces a row for which there was no room */
 };
 
 #define UNC_NAMED_FOLDER "/sys/bus/event_source/devices"
@@ -47,7 +47,7 @@ char **unc_named_list(const struct unc_fs *, const char *pmu, const char *folder
 void unc_named_leave(struct unc_naming *, const char *pmu, const char *file, const char *format,
 		     ...) __attribute__((format(printf, 4, 5)));
 
-/* named_type.c: the type of a PMU and of all of its stem: fields, events, metrics, units. */
+/* In named_type.c. Makes the type of all PMUs with the stem of `first`: fields, events, metrics, units. */
 void unc_named_type(struct unc_naming *, size_t first);
 /* Frees the table, if there is one. */
 void unc_named_drop(struct unc_named *);

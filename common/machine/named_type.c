@@ -29,7 +29,7 @@ static struct unc_tbl_type *type_of(const struct making *w)
 	return (struct unc_tbl_type *)(uintptr_t)&w->m->t->type[w->type];
 }
 
-/* ---- registers: none that anybody touches; an event is config, config1 and config2 */
+/* ---- registers, which are never accessed; an event is config, config1 and config2 */
 
 /* One register a counter, and one a half of config1 and config2, which all types share. */
 static uint16_t find_registers(struct unc_naming *m)
@@ -97,7 +97,7 @@ static bool add_piece(struct unc_tbl_field *f, uint16_t regs, unsigned config, u
 	return end == last || add_piece(f, regs, config, end + 1, last);
 }
 
-/* "config1:0-7,32". Returns why it cannot be taken; *lies: nothing of the PMU can be believed. */
+/* Parses "config1:0-7,32". Returns why it cannot be used; *lies: the whole PMU cannot be trusted. */
 static const char *parse_field(struct unc_tbl_field *f, const char *text, uint16_t regs,
 			       uint64_t *bits, bool *lies)
 {
@@ -186,7 +186,7 @@ static uint16_t find_named_field(const struct making *w, const char *name)
 
 /* ---- events */
 
-/* A term of an event's file, "umask=0x01" or "edge", as a row. Why it cannot be taken, or NULL. */
+/* Adds a term of an event's file, "umask=0x01" or "edge", as a row. Returns why it cannot be used, or NULL. */
 static const char *add_term(struct making *w, char *term, struct unc_range *sets)
 {
 	char *equal = strchr(term, '=');
@@ -229,7 +229,7 @@ static bool add_terms(struct making *w, const char *event, const char *terms,
 	return !why;
 }
 
-/* One of the type's, which begins with these settings. */
+/* Adds an event with these settings to the type. */
 static struct unc_tbl_event *add_named_event(struct making *w, const char *name, const char *desc,
 					     const struct unc_tbl_fields *fields)
 {
@@ -251,7 +251,7 @@ static struct unc_tbl_event *add_named_event(struct making *w, const char *name,
 	return row;
 }
 
-/* What its file is in bytes, or in what the unit says: the metric `EVENT_bytes`. */
+/* Adds the metric of an event in bytes, `EVENT_bytes`, or in the unit of its file. */
 static void add_scaled(struct making *w, const char *event, const char *scale, const char *unit)
 {
 	static const struct {
@@ -283,7 +283,7 @@ static void add_scaled(struct making *w, const char *event, const char *scale, c
 	*UNC_NAMED_ROW(m, metric) = metric;
 }
 
-/* A file beside that of an event, "data_read.scale"; "": there is none. */
+/* Reads a file that belongs to an event, "data_read.scale"; "": there is none. */
 static void read_beside(const struct making *w, const char *event, const char *what, char *text,
 			size_t size)
 {
@@ -323,7 +323,7 @@ static void read_event_file(struct making *w, const char *name)
 		add_scaled(w, name, scale, unit);
 }
 
-/* Of a PMU those that others of its type do not have. */
+/* Adds the events of a PMU that other PMUs of its type do not have. */
 static void read_events(struct making *w)
 {
 	char **names = unc_named_list(w->m->fs, w->pmu->name, "/events");
@@ -333,7 +333,7 @@ static void read_events(struct making *w)
 	free(names);
 }
 
-/* Takes all fields; without the one that says which event it is nobody means anything. */
+/* Adds the event RAW, with all fields; the field that selects the event must be given. */
 static void add_raw(struct making *w)
 {
 	static const char *const words[] = {"event", "type", "mask"};

@@ -132,7 +132,8 @@ size_t unc_slot_of(const struct unc_table *t, uint32_t first, const char *name, 
 	return (hash >> 32) * t->n_slot >> 32;
 }
 
-static bool is_named(const struct unc_table *t, const char *row, bool has_alias, const char *name)
+static bool is_row_named(const struct unc_table *t, const char *row, bool has_alias,
+			 const char *name)
 {
 	unc_str names[3]; /* name, description, alias */
 
@@ -151,11 +152,11 @@ uint16_t unc_find_named(const struct unc_table *t, const void *rows, size_t size
 		uint32_t i = t->slot[at].row - 1u;
 
 		if (i - in.first < in.n &&
-		    is_named(t, (const char *)rows + i * size, has_alias, name))
+		    is_row_named(t, (const char *)rows + i * size, has_alias, name))
 			return (uint16_t)i;
 	}
 	for (uint32_t i = in.first; t->extended && i < (uint32_t)in.first + in.n; i++)
-		if (is_named(t, (const char *)rows + i * size, has_alias, name))
+		if (is_row_named(t, (const char *)rows + i * size, has_alias, name))
 			return (uint16_t)i;
 	return UNC_NONE;
 }
