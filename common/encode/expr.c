@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A formula is compiled to the code of a small stack machine. How deep the
- * stack gets is known when it is compiled, so that evaluating needs neither
- * allocation nor a check.
+ * A formula is compiled to the code of a small stack machine. The compiler knows the depth of the stack, so
+ * that evaluation needs neither allocation nor a check.
  */
 #include "encode/expr.h"
 
@@ -87,7 +86,7 @@ struct frame {
 	struct frame *outer;
 };
 
-/* After an error the text looks as if it were at its end, and nothing more is said. */
+/* After an error the text seems to end, and no other error is reported. */
 struct parser {
 	struct unc_expr *expr;
 	const struct unc_expr_env *env;
@@ -101,9 +100,8 @@ struct parser {
 
 static void parse_sum(struct parser *);
 
-/* An error whose sentence has been said; it gets its place: "column N: ", and for a metric put in,
- * the way to it. */
-static void place(struct parser *p, int code)
+/* Prefixes the place to an error that has its sentence: "column N: ", and for a metric put in, the path to it. */
+static void prefix_place(struct parser *p, int code)
 {
 	p->rc = code;
 	for (struct frame *f = p->frame; f; f = f->outer) {
@@ -113,19 +111,19 @@ static void place(struct parser *p, int code)
 	}
 }
 
-static void fail(struct parser *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void fail_at(struct parser *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static void fail(struct parser *p, const char *format, ...)
+static void fail_at(struct parser *p, const char *format, ...)
 {
 	char text[UNC_ERROR_MAX];
 
 	if (p->rc)
 		return;
 	UNC_FORMAT(text, format);
-	place(p, unc_fail(p->err, UNC_ERR_INVALID, "%s", text));
+	prefix_place(p, unc_fail(p->err, UNC_ERR_INVALID, "%s", text));
 }
 
-static char look(struct parser *p)
+static char next_char(struct parser *p)
 {
 	struct frame *f = p->frame;
 
@@ -137,9 +135,9 @@ static char look(struct parser *p)
 	return *f->p;
 }
 
-static bool accept(struct parser *p, char c)
+static bool take_char(struct parser *p, char c)
 {
-	if (look(p) != c)
+	if (next_char(p) != c)
 		return false;
 	p->frame->p++;
 	return true;
@@ -155,20 +153,20 @@ static bool is_name(char c)
 	return isalnum((unsigned char)c) || (c && strchr("_.:=|[]", c));
 }
 
-static void missing(struct parser *p, const char *what)
+static void fail_missing(struct parser *p, const char *what)
 {
-	if (look(p) == '\0')
-		fail(p, "%s is missing at the end", what);
+	if (next_char(p) == '\0')
+		fail_at(p, "%s is missing at the end", what);
 	else
-		fail(p, "%s is missing before '%.16s'", what, p->frame->p);
+		fail_at(p, "%s is missing before '%.16s'", what, p->frame->p);
 }
 
-static void expect(struct parser *p, char c)
+static void expect_char(struct parser *p, char c)
 {
 	char what[] = {'\'', c, '\'', '\0'};
 
-	if (!accept(p, c))
-		missing(p, what);
+	if (!take_char(p, c))
+		fail_missing(p, what);
 }
 
 /* Values that an operation adds to the stack. */
@@ -184,10 +182,10 @@ static void emit(struct parser *p, struct op op)
 
 	p->stack += grows_by(op.kind);
 	if (p->stack > MAX_STACK)
-		fail(p, "too many values at once (at most %d)", MAX_STACK);
+		fail_at(p, "too many values at once (at most %d)", MAX_STACK);
 	if (e->n_code == MAX_CODE)
-		fail(p, "too long with the metrics it names put in (at most %d operations)",
-		     MAX_CODE);
+		fail_at(p, "too long with the metrics it names put in (at most %d operations)",
+			MAX_CODE);
 	if (p->rc)
 		return;
 	if ((added = UNC_ADD_TO(e->code, e->n_code)))
@@ -196,10 +194,10 @@ static void emit(struct parser *p, struct op op)
 		p->rc = unc_no_memory(p->err);
 }
 
-static void enter(struct parser *p)
+static void enter_nesting(struct parser *p)
 {
 	if (p->nesting++ == MAX_NESTING)
-		fail(p, "nested too deeply (at most %d levels)", MAX_NESTING);
+		fail_at(p, "nested too deeply (at most %d levels)", MAX_NESTING);
 }
 
 static size_t name_length(const char *s)
@@ -227,20 +225,20 @@ static void parse_number(struct parser *p)
 
 	p->frame->p = end;
 	if (!is_number(start, end))
-		fail(p, "'%.*s' is not a number", (int)name_length(start), start);
+		fail_at(p, "'%.*s' is not a number", (int)name_length(start), start);
 	else if (!isfinite(value))
-		fail(p, "number %.*s is too large", (int)(end - start), start);
+		fail_at(p, "number %.*s is too large", (int)(end - start), start);
 	emit(p, (struct op){.kind = OP_NUMBER, .number = value});
 }
 
-/* Takes a name; the text stays where it is, look() has set its column. */
+/* Takes a name; the text stays where it is, next_char() has set its column. */
 static void take_name(struct parser *p, char buf[UNC_SPEC_MAX])
 {
 	size_t n = name_length(p->frame->p);
 
 	buf[0] = '\0';
 	if (n >= UNC_SPEC_MAX) {
-		fail(p, "name longer than %d characters", UNC_SPEC_MAX - 1);
+		fail_at(p, "name longer than %d characters", UNC_SPEC_MAX - 1);
 		return;
 	}
 	memcpy(buf, p->frame->p, n);
@@ -274,7 +272,7 @@ static void parse_event(struct parser *p, const char *text, int aggregate, bool 
 	int rc = p->rc ? 0 : p->env->canonical(p->env->user, text, event, sizeof(event), p->err);
 
 	if (rc < 0)
-		place(p, rc);
+		prefix_place(p, rc);
 	if (p->rc)
 		return;
 	if (optional && p->env->lacks && p->env->lacks(p->env->user, event))
@@ -296,16 +294,16 @@ static void check_cycle(struct parser *p, const char *name)
 	while (p->frame->outer) /* the place that matters is the one in the formula itself */
 		p->frame = p->frame->outer;
 	if (f == inner)
-		fail(p, "metric %s refers to itself", name);
+		fail_at(p, "metric %s refers to itself", name);
 	else
-		fail(p, "metric %s refers to itself through %s", name, through);
+		fail_at(p, "metric %s refers to itself through %s", name, through);
 }
 
 static void parse_whole(struct parser *p)
 {
 	parse_sum(p);
-	if (look(p) != '\0')
-		fail(p, "unexpected '%.16s'", p->frame->p);
+	if (next_char(p) != '\0')
+		fail_at(p, "unexpected '%.16s'", p->frame->p);
 }
 
 static void parse_metric(struct parser *p, const char *name, const char *formula)
@@ -313,7 +311,7 @@ static void parse_metric(struct parser *p, const char *name, const char *formula
 	struct frame frame = {formula, formula, 1, name, p->frame};
 
 	check_cycle(p, name);
-	enter(p);
+	enter_nesting(p);
 	p->frame = &frame;
 	parse_whole(p);
 	p->frame = frame.outer;
@@ -325,22 +323,22 @@ static void parse_function(struct parser *p, const struct function *f)
 {
 	char name[UNC_SPEC_MAX];
 
-	enter(p);
+	enter_nesting(p);
 	for (unsigned i = 0; i < f->values; i++) {
 		if (i)
-			expect(p, ',');
+			expect_char(p, ',');
 		parse_sum(p);
 	}
 	if (f->values) {
 		emit(p, (struct op){.kind = f->kind});
-	} else if (is_name_start(look(p))) {
+	} else if (is_name_start(next_char(p))) {
 		take_name(p, name);
 		parse_event(p, name, f->aggregate, f->aggregate == UNC_EXPR_AS_EVENT);
 	} else {
-		fail(p, "%s() takes the name of an event", f->name);
+		fail_at(p, "%s() takes the name of an event", f->name);
 	}
 	p->nesting--;
-	expect(p, ')');
+	expect_char(p, ')');
 }
 
 static void parse_name(struct parser *p)
@@ -349,7 +347,7 @@ static void parse_name(struct parser *p)
 	size_t column = p->frame->column;
 
 	take_name(p, name);
-	bool called = accept(p, '(');
+	bool called = take_char(p, '(');
 	for (size_t i = 0; called && i < sizeof(functions) / sizeof(functions[0]); i++)
 		if (strcmp(name, functions[i].name) == 0) {
 			parse_function(p, &functions[i]);
@@ -357,9 +355,10 @@ static void parse_name(struct parser *p)
 		}
 	p->frame->column = column;
 	if (called)
-		fail(p,
-		     "no function %s; there are round, max, min, positive, sum, mean and optional",
-		     name);
+		fail_at(p,
+			"no function %s; there are round, max, min, positive, sum, mean and "
+			"optional",
+			name);
 	for (uint32_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
 		if (strcmp(name, variables[i].name) == 0) {
 			p->expr->uses |= 1u << i;
@@ -375,25 +374,25 @@ static void parse_name(struct parser *p)
 
 static void parse_value(struct parser *p)
 {
-	char c = look(p);
+	char c = next_char(p);
 
 	if (isdigit((unsigned char)c) || c == '.') {
 		parse_number(p);
 	} else if (is_name_start(c)) {
 		parse_name(p);
 	} else if (c == '-' || c == '(') {
-		enter(p);
+		enter_nesting(p);
 		p->frame->p++;
 		if (c == '-') {
 			parse_value(p);
 			emit(p, (struct op){.kind = OP_NEGATE});
 		} else {
 			parse_sum(p);
-			expect(p, ')');
+			expect_char(p, ')');
 		}
 		p->nesting--;
 	} else {
-		missing(p, "a value");
+		fail_missing(p, "a value");
 	}
 }
 
@@ -402,7 +401,7 @@ static void parse_chain(struct parser *p, void (*part)(struct parser *), const c
 			enum op_kind first, enum op_kind second)
 {
 	part(p);
-	for (char c; (c = look(p)) && (c == signs[0] || c == signs[1]);) {
+	for (char c; (c = next_char(p)) && (c == signs[0] || c == signs[1]);) {
 		p->frame->p++;
 		part(p);
 		emit(p, (struct op){.kind = (uint8_t)(c == signs[0] ? first : second)});
@@ -466,8 +465,8 @@ unsigned unc_expr_uses(const struct unc_expr *e)
 	return e->uses;
 }
 
-static double result(const struct op *op, double a, double b, const double *refs,
-		     const struct unc_expr_vars *vars)
+static double apply_op(const struct op *op, double a, double b, const double *refs,
+		       const struct unc_expr_vars *vars)
 {
 	switch (op->kind) {
 	case OP_NUMBER:
@@ -509,7 +508,7 @@ const char *unc_expr_eval(const struct unc_expr *e, const double *refs,
 			return "the denominator is 0";
 		if (op->kind == OP_POSITIVE && *at < 0)
 			return "the result is negative, which is impossible for counts of one time";
-		*at = result(op, at[0], at[1], refs, vars);
+		*at = apply_op(op, at[0], at[1], refs, vars);
 		/* At once: max(0, x / 0) must not hide it. */
 		if (!isfinite(*at))
 			return "the result overflows";

@@ -115,9 +115,9 @@ static int find_register(const struct unc_table *t, const char *type_name, const
 	return 0;
 }
 
-static int decode(struct unc_platform *p, const char *type_name,
-		  const struct unc_register_value *values, size_t n, char *buf, size_t size,
-		  struct unc_error *err)
+static int decode_values(struct unc_platform *p, const char *type_name,
+			 const struct unc_register_value *values, size_t n, char *buf, size_t size,
+			 struct unc_error *err)
 {
 	const struct unc_table *t = p->table;
 	struct unc_code_filter filter[MAX_DECODED];
@@ -170,7 +170,7 @@ int unc_event_decode(struct unc_platform *p, const char *type,
 	if (!unc_platform_here(p))
 		return UNC_ERR_STATE;
 	own = unc_structs_in(sizeof(*own), values, n, value_size, "unc_register_value", &err);
-	if (own && decode(p, type, own, n, buf, size, &err) < 0 && size)
+	if (own && decode_values(p, type, own, n, buf, size, &err) < 0 && size)
 		buf[0] = '\0';
 	free(own);
 	return unc_platform_keep(p, &err);

@@ -26,7 +26,7 @@ static void ignore(char *text, ...)
 	(void)text;
 }
 
-static void load(struct unc_pci_names *names, const struct unc_fs *fs)
+static void load_library(struct unc_pci_names *names, const struct unc_fs *fs)
 {
 	bool elsewhere = fs && !unc_fs_is_real(fs);
 	struct pci_access *(*alloc)(void);
@@ -73,7 +73,7 @@ void unc_pci_name_of(struct unc_pci_names *names, const struct unc_fs *fs, unsig
 
 	*buf = '\0';
 	if (!names->tried)
-		load(names, fs);
+		load_library(names, fs);
 	if (!names->access || names->broken)
 		return;
 	*(void **)&lookup = dlsym(names->library, "pci_lookup_name");

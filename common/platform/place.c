@@ -30,7 +30,7 @@ static bool has_name(struct search *s, const char *names)
 	return has;
 }
 
-static int look(void *user, const struct unc_device *device)
+static int search_stacks(void *user, const struct unc_device *device)
 {
 	struct search *s = user;
 	char address[UNC_DEVICE_MAX];
@@ -85,7 +85,7 @@ static int find_device(struct unc_platform *p, struct unc_name *name, const char
 		s.stack = &p->instances.unit[i];
 		if (!p->table->type[s.stack->type].ports)
 			continue;
-		if (unc_unit_devices(p, unc_unit_get(p, i), look, &s) < 0 && !unknown[0])
+		if (unc_unit_devices(p, unc_unit_get(p, i), search_stacks, &s) < 0 && !unknown[0])
 			snprintf(unknown, sizeof(unknown), "%s", unc_platform_error(p));
 	}
 	if (s.found == 1 && name->at.ports)

@@ -71,7 +71,7 @@ int unc_platform_fail(struct unc_platform *p, int code, const char *format, ...)
 	return unc_platform_keep(p, &err);
 }
 
-static void note(void *user, const char *text)
+static void log_note(void *user, const char *text)
 {
 	unc_platform_log(user, UNC_LOG_WARNING, "%s", text);
 }
@@ -256,7 +256,7 @@ static int find_units(struct unc_platform *p, struct unc_error *err)
 	if (rc < 0)
 		return rc;
 	bus->gate = p->access;
-	rc = unc_discover(p->table, &p->topology, bus, note, p, &p->instances, err);
+	rc = unc_discover(p->table, &p->topology, bus, log_note, p, &p->instances, err);
 	if (rc == 0 && p->machine->fenced)
 		rc = unc_fence_windows(p->table, &p->instances, bus, p->fs, p->access, err);
 	bus->methods->close(bus);
