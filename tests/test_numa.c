@@ -140,8 +140,8 @@ static void test_gaps(void)
 	CHECK_TEXT(owners("upi", 0), "2 2 2");
 	CHECK_TEXT(owners("upi", 1), "0 0 0");
 	CHECK_TEXT(socket_of(1), "this machine has nodes 0, 2, 8, 9, not 1");
-	CHECK_TEXT(socket_of(8), "node 8: it has no CPUs, as memory of CXL or on the package: of "
-				 "which socket it is, is not known");
+	CHECK_TEXT(socket_of(8), "node 8: it has no CPUs, like memory of CXL or on the package, "
+				 "so its socket is not known");
 	close_machine();
 }
 
@@ -335,7 +335,7 @@ static void check_refused(const void *user)
 	"map of its units is known"
 #define UNEVEN "socket 0 has 2 nodes with CPUs, socket 1 has 1: CPUs that are offline may hide one"
 #define ONE                                                                                        \
-	"it has CPUs of socket 0 and of socket 1: the firmware or the kernel tells them as one "   \
+	"it has CPUs of socket 0 and of socket 1: the firmware or the kernel reports them as one " \
 	"node"
 #define NO_CACHE "socket 0 has several nodes, and the kernel does not tell which CPUs share its L3"
 
@@ -356,7 +356,7 @@ static const struct refused refused[] = {
 
 static void test_no_nodes(void)
 {
-	static const char sentence[] = "the kernel tells of no NUMA nodes: "
+	static const char sentence[] = "the kernel reports no NUMA nodes: "
 				       "/sys/devices/system/node/online: No such file or directory";
 
 	fake_new(&root);

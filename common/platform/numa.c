@@ -50,7 +50,7 @@ static void find_socket(const struct unc_topology *top, struct unc_numa *node, c
 		} else if (socket >= 0 && socket != node->pub.socket) {
 			refuse(node,
 			       "it has CPUs of socket %d and of socket %d: the firmware or "
-			       "the kernel tells them as one node",
+			       "the kernel reports them as one node",
 			       node->pub.socket, socket);
 			node->pub.socket = -1;
 			return;
@@ -71,9 +71,8 @@ static void read_node(const struct unc_platform *p, struct unc_numa *node, int n
 		refuse(node, "%s/node%d/cpulist cannot be read: %s", folder, number,
 		       unc_fs_reason(errno));
 	else if (!list[0])
-		refuse(node,
-		       "it has no CPUs, as memory of CXL or on the package: of which socket it "
-		       "is, is not known");
+		refuse(node, "it has no CPUs, like memory of CXL or on the package, so its socket "
+			     "is not known");
 	else
 		find_socket(&p->topology, node, list);
 }
@@ -171,7 +170,7 @@ static int list_nodes(const struct unc_platform *p, bool online[UNC_MAX_CPUS],
 			"NUMA nodes are not known: the platform was opened for listing only");
 	if (unc_fs_text(p->machine->fs, text, sizeof(text), "%s/online", folder) < 0)
 		return unc_fail(why, UNC_ERR_UNAVAILABLE,
-				"the kernel tells of no NUMA nodes: %s/online: %s", folder,
+				"the kernel reports no NUMA nodes: %s/online: %s", folder,
 				unc_fs_reason(errno));
 	if (!unc_cpu_list(text, online))
 		return unc_fail(why, UNC_ERR_UNAVAILABLE,

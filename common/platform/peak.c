@@ -22,7 +22,7 @@ static int count_channels(const struct unc_platform *p, struct channels *c, stru
 			continue;
 		if (u->unknown)
 			return unc_fail(err, UNC_ERR_UNAVAILABLE,
-					"nobody says how many channels there are");
+					"the number of channels is not known");
 		if (type->memory == UNC_MEMORY_HBM && !u->available)
 			return unc_fail(err, UNC_ERR_UNAVAILABLE,
 					"it may have memory on the package (HBM): %s", u->reason);

@@ -58,8 +58,7 @@ static int fail_device(struct unc_platform *p, struct search *s, const char *tex
 				s->found, s->name);
 	if (s->found)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
-				"%s: which port of its stack the device is below is not known",
-				text);
+				"%s: the port of the stack above the device is not known", text);
 	if (unknown[0])
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"%s: the device is below no stack whose root bus is known; of "

@@ -74,9 +74,10 @@ static int by_registers(const struct unc_platform *p, const struct unc_instance 
 	int rc;
 
 	if (!p->access)
-		return unc_fail(err, UNC_ERR_UNAVAILABLE,
-				"the root bus of the stack is not known: this is no machine, but a "
-				"list");
+		return unc_fail(
+			err, UNC_ERR_UNAVAILABLE,
+			"the root bus of the stack is not known: the platform is for listing "
+			"only");
 	if ((rc = unc_bus_open_system(p->machine->fs, &bus, err)) < 0)
 		return rc;
 	bus->gate = p->access;
