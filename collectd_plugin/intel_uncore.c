@@ -292,7 +292,7 @@ static const struct item *same_series(const struct item *item)
 }
 
 /* Ignores a wrong name only, and logs it once, however often the machine is opened. */
-static int wrong(int status, const char *why, bool told)
+static int ignore_wrong(int status, const char *why, bool told)
 {
 	if (status == UNC_ERR_MEMORY)
 		return FAIL("%s", why);
@@ -302,7 +302,7 @@ static int wrong(int status, const char *why, bool told)
 }
 
 /* Ignores a name that this machine cannot count, so that one configuration serves a mixed cluster. */
-static int left_out(bool of_group, const char *name, const char *why)
+static int ignore_absent(bool of_group, const char *name, const char *why)
 {
 	if (!self.blind)
 		plugin_log(of_group ? LOG_INFO : LOG_WARNING, LOG "left out: %s%s%s", name,
@@ -332,9 +332,9 @@ static int add_series(int id, bool of_group)
 	if (same)
 		return 0;
 	if (what.error == UNC_ERR_UNAVAILABLE)
-		return left_out(of_group, "", unc_session_reason(self.session, id));
+		return ignore_absent(of_group, "", unc_session_reason(self.session, id));
 	if (what.error)
-		return wrong(what.error, unc_session_reason(self.session, id), self.blind);
+		return ignore_wrong(what.error, unc_session_reason(self.session, id), self.blind);
 	self.items[self.n_items++] = item;
 	return 0;
 }
@@ -348,9 +348,9 @@ static int add_each(const char *name, unsigned per, bool of_group)
 	if (status == UNC_ERR_INVALID && per & UNC_EACH_DEVICE) /* it does not tell ports apart */
 		return add_each(name, per & ~(unsigned)UNC_EACH_DEVICE, of_group);
 	if (status == UNC_ERR_UNAVAILABLE)
-		return left_out(of_group, "", unc_session_error(self.session));
+		return ignore_absent(of_group, "", unc_session_error(self.session));
 	if (status)
-		return wrong(status, unc_session_error(self.session), self.blind);
+		return ignore_wrong(status, unc_session_error(self.session), self.blind);
 	if (*unc_session_error(self.session) && !self.told)
 		plugin_log(of_group ? LOG_INFO : LOG_WARNING, LOG "%s",
 			   unc_session_error(self.session));
@@ -381,13 +381,13 @@ static int add_text(const char *text, unsigned per, bool of_group)
 	int status = unc_item_find(self.platform, text, &what);
 
 	if (status)
-		return wrong(status, unc_platform_error(self.platform), self.told);
+		return ignore_wrong(status, unc_platform_error(self.platform), self.told);
 	self.n_names++;
 	if (what.metric && !what.metric->available)
-		return left_out(of_group, what.metric->name, what.metric->reason);
+		return ignore_absent(of_group, what.metric->name, what.metric->reason);
 	if (set_item(&item, &what) != 0) {
 		snprintf(why, sizeof(why), "%s: the name is too long for collectd", text);
-		return wrong(UNC_ERR_RANGE, why, self.told);
+		return ignore_wrong(UNC_ERR_RANGE, why, self.told);
 	}
 	if (what.ports && what.at.socket < 0)
 		return add_ports(what.name, of_group);
@@ -407,16 +407,16 @@ static int add_group(const char *name, unsigned per)
 	int status = unc_group_find(self.platform, name, &index);
 
 	if (status)
-		return wrong(status, unc_platform_error(self.platform), self.told);
+		return ignore_wrong(status, unc_platform_error(self.platform), self.told);
 	group = unc_group_get(self.platform, index);
 	if (!group)
 		return FAIL("out of memory");
 	self.n_names++;
 	snprintf(title, sizeof(title), "group %s", group->name);
 	if (!group->available)
-		return left_out(false, title, group->reason);
+		return ignore_absent(false, title, group->reason);
 	if (*group->reason)
-		left_out(true, title, group->reason);
+		ignore_absent(true, title, group->reason);
 	for (size_t i = 0; status == 0 && i < group->n_items; i++)
 		status = add_text(group->items[i], per, true);
 	return status;
@@ -507,7 +507,7 @@ static void set_label(struct item *item, const char *names, struct lines *lines)
 	lines->labels = true;
 }
 
-static void tell_partial(const struct item *item, const char *text)
+static void log_partial(const struct item *item, const char *text)
 {
 	WARNING(LOG "%s/%s: partial sum, without %s%s", item->vl.plugin_instance,
 		item->vl.type_instance, text,
@@ -516,7 +516,7 @@ static void tell_partial(const struct item *item, const char *text)
 						      : "");
 }
 
-static int take_news(void *user, const struct unc_news *news)
+static int collect_news(void *user, const struct unc_news *news)
 {
 	struct lines *lines = user;
 	struct item *item = self.items;
@@ -534,7 +534,7 @@ static int take_news(void *user, const struct unc_news *news)
 	else if (news->kind == UNC_NEWS_NO_VALUE)
 		INFO(LOG "%s/%s: values again", place, name);
 	else if (news->kind == UNC_NEWS_PARTIAL && news->begins)
-		tell_partial(item, news->text);
+		log_partial(item, news->text);
 	else if (news->kind == UNC_NEWS_PARTIAL)
 		INFO(LOG "%s/%s: whole again", place, name);
 	else if (news->kind == UNC_NEWS_DEVICES)
@@ -586,13 +586,13 @@ static void write_map(void)
 		WARNING(LOG "DeviceMap: %s cannot be written: %s", self.map, strerror(errno));
 }
 
-static void tell_news(void)
+static void log_news(void)
 {
 	const struct unc_mark *mark;
 	struct lines lines = {0};
 	char more[32];
 
-	unc_session_news(self.session, take_news, &lines);
+	unc_session_news(self.session, collect_news, &lines);
 	snprintf(more, sizeof(more), " (and %zu more)", lines.n_changed - 1);
 	if (lines.changed)
 		NOTICE(LOG "%s%s: the devices below it have changed: now %s",
@@ -728,7 +728,7 @@ static int open_all(void)
 		NOTICE(LOG "SIMULATED %s: the values are not of this machine", cpu->title);
 	INFO(LOG "%s, %d sockets: %zu series, passes: %d", cpu->title,
 	     unc_platform_sockets(self.platform), self.n_items, unc_session_passes(self.session));
-	tell_news();
+	log_news();
 	return 0;
 }
 
@@ -807,7 +807,7 @@ static int end_interval(void)
 		return read_failed();
 	c_release(LOG_INFO, &self.complaint, LOG "counting again");
 	self.begun = now = time_of_look(called);
-	tell_news();
+	log_news();
 	for (size_t i = 0; i < self.n_items; i++)
 		send_item(&self.items[i], now);
 	return 0;

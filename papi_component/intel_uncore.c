@@ -72,7 +72,7 @@ static void log_text(void *user, enum unc_log_level level, const char *text)
 }
 
 /* Reports a sum that lacks a unit, once for each name. */
-static int tell_partial(void *user, const struct unc_news *news)
+static int report_partial(void *user, const struct unc_news *news)
 {
 	const struct control *control = user;
 	unsigned int code = control->room->items[news->id].code;
@@ -117,7 +117,7 @@ static void sum_up(void)
 }
 
 /* Says once, whatever PAPI may print, that the machine is simulated: a forgotten variable must not end in a paper. */
-static void tell_simulated(void)
+static void report_simulated(void)
 {
 	pid_t pid = getpid();
 
@@ -233,7 +233,7 @@ static int add_item(struct control *control, unsigned int code, int passes)
 	control->room->items[control->count++] = (struct item){.code = code, .metric = name.metric};
 	if (intel_uncore.session_passes(control->session) > passes)
 		return refuse_passes(control, name.text, passes);
-	intel_uncore.session_news(control->session, tell_partial, control);
+	intel_uncore.session_news(control->session, report_partial, control);
 	return PAPI_OK;
 }
 
@@ -257,7 +257,7 @@ static int set_items(struct control *control, const unsigned int *codes, int cou
 /* ------------------------------------------------------------ first use, and end */
 
 /* $PAPI_UNCORE_ROOT alone if it is set; else what the loader finds, then the root built in. */
-static int load(char *reason, size_t size)
+static int load_library(char *reason, size_t size)
 {
 #define FUNCTION_ROW(name) {"unc_" #name, (void **)&intel_uncore.name},
 	static const struct {
@@ -306,7 +306,7 @@ static int load(char *reason, size_t size)
 
 /* Closes all but the texts: PAPI has given out codes that stand for them. In a child after a fork, the
  * library frees memory, and touches no counter. */
-static void release(void)
+static void close_library(void)
 {
 	while (intel_uncore.controls) /* of threads that forgot to clean up */
 		close_control(intel_uncore.controls);
@@ -324,7 +324,7 @@ static void release(void)
 static int shutdown_component(void)
 {
 	sum_up();
-	release();
+	close_library();
 	intel_uncore_forget_texts(); /* as PAPI does with its codes */
 	return PAPI_OK;
 }
@@ -357,7 +357,7 @@ static int init_private(char *reason, size_t size)
 	if (intel_uncore.pid != getpid()) /* what the parent has counted it tells itself */
 		memset(intel_uncore.marked, 0, sizeof(intel_uncore.marked));
 	intel_uncore.pid = getpid();
-	papi_errno = load(reason, size);
+	papi_errno = load_library(reason, size);
 	if (papi_errno != PAPI_OK)
 		return papi_errno;
 	error = intel_uncore.platform_open(&options, &intel_uncore.platform);
@@ -407,7 +407,7 @@ static int check_n_initialize(void)
 		info->disabled = init_private(reason, sizeof(reason));
 		info->initialized = info->disabled == PAPI_OK;
 		if (!info->initialized)
-			release();
+			close_library();
 		memcpy(info->disabled_reason, reason, sizeof(info->disabled_reason));
 	}
 	_papi_hwi_unlock((int)intel_uncore.lock);
@@ -420,7 +420,7 @@ static int init_component(int cidx)
 	PAPI_component_info_t *info = &_intel_uncore_vector.cmp_info;
 
 	intel_uncore.info = info;
-	release();
+	close_library();
 	intel_uncore.lock = (unsigned int)(PAPI_NUM_LOCK + NUM_INNER_LOCK + cidx);
 	info->CmpIdx = cidx;
 	snprintf(info->disabled_reason, sizeof(info->disabled_reason),
@@ -515,7 +515,7 @@ static int update_control_state(hwd_control_state_t *ctl, NativeInfo_t *native, 
 }
 
 /* PAPI_set_multiplex(), with or without events; what PAPI knows of them stays. */
-static int multiplex(struct control *control, _papi_int_option_t *option)
+static int set_multiplex(struct control *control, _papi_int_option_t *option)
 {
 	struct item items[MAX_ITEMS];
 	unsigned int codes[MAX_ITEMS] = {0};
@@ -573,8 +573,8 @@ static int start(hwd_context_t *ctx, hwd_control_state_t *ctl)
 	control->lost = 0;
 	for (i = 0; i < control->count; i++)
 		control->room->items[i].lost = 0;
-	tell_simulated();
-	intel_uncore.session_news(control->session, tell_partial, control);
+	report_simulated();
+	intel_uncore.session_news(control->session, report_partial, control);
 	return PAPI_OK;
 }
 
@@ -707,7 +707,7 @@ static int ctl(hwd_context_t *ctx, int code, _papi_int_option_t *option)
 	if (code == PAPI_DOMAIN)
 		return set_domain(NULL, option->domain.domain);
 	if (code == PAPI_MULTIPLEX)
-		return multiplex(option->multiplex.ESI->ctl_state, option);
+		return set_multiplex(option->multiplex.ESI->ctl_state, option);
 	return code == PAPI_GRANUL ? PAPI_OK : PAPI_ENOSUPP; /* PAPI has compared it with ours */
 }
 

@@ -281,7 +281,7 @@ static int is_base(const struct unc_item *item)
 
 /* The code of a text. A text other than a base event must encode; whether it can be measured is checked
  * when it is added to an EventSet. */
-static int parse(const char *text, struct unc_item *item)
+static int parse_text(const char *text, struct unc_item *item)
 {
 	struct unc_encoding encoding = {.size = sizeof(encoding)};
 	struct unc_platform *platform = intel_uncore.platform;
@@ -299,7 +299,7 @@ int intel_uncore_find(const char *text, unsigned int *code)
 	int papi_errno;
 
 	_papi_hwi_lock((int)intel_uncore.lock);
-	papi_errno = parse(text, &item);
+	papi_errno = parse_text(text, &item);
 	if (papi_errno == PAPI_OK) {
 		base = (unsigned int)item.index + (item.event ? intel_uncore.n_metrics : 0);
 		if (is_base(&item)) {
@@ -317,7 +317,7 @@ int intel_uncore_find(const char *text, unsigned int *code)
 }
 
 /* The units that the sum of a name lacks, and why; "": none. */
-static void tell_partial(const struct name *name, char *text, size_t size)
+static void partial_text(const struct name *name, char *text, size_t size)
 {
 	struct unc_platform *platform = intel_uncore.platform;
 	char spec[UNC_SPEC_MAX + PAPI_MIN_STR_LEN];
@@ -350,7 +350,7 @@ static void describe_limits(const struct name *name, char *text, size_t size)
 	int used = 0;
 
 	*text = '\0';
-	tell_partial(name, partial, sizeof(partial));
+	partial_text(name, partial, sizeof(partial));
 	if (name->event && name->event->needs_umask)
 		used = snprintf(text, size, " (needs a umask)");
 	else if (name->metric && name->metric->passes > 1)
