@@ -305,7 +305,7 @@ static int ignore_wrong(int status, const char *why, bool told)
 static int ignore_absent(bool of_group, const char *name, const char *why)
 {
 	if (!self.blind)
-		plugin_log(of_group ? LOG_INFO : LOG_WARNING, LOG "left out: %s%s%s", name,
+		plugin_log(of_group ? LOG_INFO : LOG_WARNING, LOG "ignored: %s%s%s", name,
 			   *name ? ": " : "", why);
 	return 0;
 }
