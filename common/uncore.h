@@ -117,9 +117,7 @@ struct unc_options {
  *  msr       model-specific registers: /dev/cpu/N/msr. N is the CPU that the caller runs on, if it
  *            is of the socket, else the socket's lowest that is neither isolated nor nohz_full. A
  *            socket of only such CPUs is left alone, unless the program is bound to one.
- *            While a session counts there, a thread of the library is bound to that CPU and reads
- *            for callers of other sockets; it takes no signals. Without such a thread, the callers
- *            interrupt the CPU themselves, at each register
+ *            A caller on another CPU interrupts it, at each register
  *  msr-safe  the same through the module msr-safe, within the allowlist of its administrator:
  *            /dev/cpu/msr_batch
  *  pci       configuration space: /sys/bus/pci
