@@ -430,6 +430,8 @@ static bool is_of_this_cpu(const struct block *block)
 	struct unc_platform *named = NULL;
 	bool same = strcasecmp(block->cpu, ours) == 0;
 
+	if (!same && strcasecmp(block->cpu, UNC_CPU_KERNEL) == 0)
+		return false;
 	if (!same && unc_platform_open(&options, &named) == 0)
 		same = strcmp(unc_platform_cpu(named)->name, ours) == 0;
 	else if (!same && !self.told)

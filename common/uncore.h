@@ -187,7 +187,8 @@ struct unc_cpu {
 	size_t n_kernel; /* unit types without a table, from the PMUs that this machine's kernel names */
 };
 
-/* The CPU of the platform; never NULL. */
+/* The CPU of the platform; never NULL. The name of one that no table knows is UNC_CPU_KERNEL. */
+#define UNC_CPU_KERNEL "kernel-pmus"
 UNC_API const struct unc_cpu *unc_platform_cpu(const struct unc_platform *);
 /* 1 if the registers are simulated. Show it wherever numbers are shown. */
 UNC_API int unc_platform_simulated(const struct unc_platform *);

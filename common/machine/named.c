@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "host/events.h"
 #include "machine/named_rows.h"
+#include "uncore.h"
 
 /* ---- which PMUs */
 
@@ -243,7 +244,7 @@ static void new_table(struct unc_naming *m)
 	t->n_strings = t->strings != NULL;
 	if (!t->strings)
 		unc_named_no_memory(m);
-	t->name = unc_named_text(m, "kernel-pmus");
+	t->name = unc_named_text(m, UNC_CPU_KERNEL);
 	t->title = unc_named_text(m, "PMUs that the kernel names");
 	for (size_t i = 0; unc_table_built(0, &any) && i < any.n_metric && !m->rc; i++) {
 		const struct unc_tbl_metric *from = &any.metric[i];

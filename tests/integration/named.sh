@@ -154,7 +154,12 @@ if command -v collectd >/dev/null && [ -e "$plugins/intel_uncore.so" ]; then
 		LoadPlugin intel_uncore
 		<Plugin intel_uncore>
 			Metric "memory_read_bytes"
-			Event "uncore_clock.clockticks"
+			<Cpu "kernel-pmus">
+				Event "uncore_clock.clockticks"
+			</Cpu>
+			<Cpu "emerald-rapids">
+				Event "imc.CAS_COUNT:RD"
+			</Cpu>
 		</Plugin>
 	EOF
 	collectd -f -C "$tmp/collectd.conf" >"$tmp/out" 2>"$tmp/err" &
