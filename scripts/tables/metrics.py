@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""portable.tbl, metrics.tbl, groups.tbl. Names of events in them are looked up by tests/test_names.c."""
+"""portable.tbl, metrics.tbl, groups.tbl. Names of events in them are looked up by tests/test_table.c."""
 import re
 
 from .formula import Formula
