@@ -392,7 +392,8 @@ static void test_unprivileged(void)
 	CHECK_TEXT(
 		line_of("kernel units"),
 		"FAIL kernel units: the discovery tables cannot be read: 83 units are known from "
-		"the kernel's driver only; whether 83 more exist is not known, and sums lack them -> "
+		"the kernel's driver only; whether 83 more exist is not known, and sums lack them "
+		"-> "
 		"give the program what it needs to read the discovery tables: CAP_SYS_ADMIN, and "
 		"CAP_SYS_RAWIO with /dev/mem");
 }

@@ -62,7 +62,8 @@ static void test_writes(void)
 				    "00e098032b8c"),
 		   0, "\6\0\0\0\1", 5);
 	doctor(root.path, "");
-	CU_ASSERT_PTR_NOT_NULL(strstr(line_of("lockdown"), "; Secure Boot is on; writes are tried"));
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(line_of("lockdown"), "; Secure Boot is on; writes are tried"));
 	fake_free(&root);
 }
 
@@ -179,9 +180,9 @@ static void test_frozen(void)
 	sandybridge();
 	fake_bytes(fake_path(&root, "/dev/cpu/0/msr"), 0xc08, &enable, 4);
 	CHECK_NUMBER(doctor(root.path, ""), 1);
-	CU_ASSERT_PTR_NOT_NULL(
-		strstr(line_of("frozen"), "FAIL frozen: counters are stopped: the clock of ubox0 "
-					  "of socket 0 is switched on, but does not move -> "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(line_of("frozen"),
+				      "FAIL frozen: counters are stopped: the clock of ubox0 "
+				      "of socket 0 is switched on, but does not move -> "));
 	CHECK_TEXT(line_of("in use"), "ok in use: the fixed counter of ubox0 of socket 0 is "
 				      "switched on; the program that uses it is not known");
 	fake_free(&root);
@@ -201,9 +202,9 @@ static void test_switched_off(void)
 		   "ok frozen: nothing is, as far as the readable registers show");
 	fake_bytes(fake_path(&root, "/dev/cpu/0/msr"), 0x3c0, &enable, 4);
 	doctor(root.path, "");
-	CU_ASSERT_PTR_NOT_NULL(
-		strstr(line_of("frozen"), "FAIL frozen: counters are stopped: GLOBAL_CTL of unc0 "
-					  "of socket 0 stops all counters (0x0) -> "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(line_of("frozen"),
+				      "FAIL frozen: counters are stopped: GLOBAL_CTL of unc0 "
+				      "of socket 0 stops all counters (0x0) -> "));
 	fake_bytes(fake_path(&root, "/dev/cpu/0/msr"), 0x391, &first, 1);
 	doctor(root.path, "");
 	CHECK_TEXT(line_of("frozen"),

@@ -211,9 +211,10 @@ static void test_qualifiers(void)
 	struct unc_platform *p = machine(SNB);
 	const char *text;
 
-	CHECK_TEXT(qualifiers(p, "imc.CAS_COUNT"),
-		   "RD_REG RD_UNDERFILL RD WR_WMM WR_RMM WR ALL socket= unit= edge= inv= thresh= "
-		   "(thresh=0: count clocks in which the increment is at least this value [0-255])");
+	CHECK_TEXT(
+		qualifiers(p, "imc.CAS_COUNT"),
+		"RD_REG RD_UNDERFILL RD WR_WMM WR_RMM WR ALL socket= unit= edge= inv= thresh= "
+		"(thresh=0: count clocks in which the increment is at least this value [0-255])");
 	CHECK_TEXT(qualifiers(p, "memory_read_bytes"),
 		   "socket= unit= (unit=0: Unit of the socket [0-3]; "
 		   "without it all)");
