@@ -18,7 +18,7 @@ struct work {
 };
 
 static int __attribute__((format(printf, 2, 3)))
-refuse(const struct work *w, const char *format, ...)
+refuse_code(const struct work *w, const char *format, ...)
 {
 	char text[UNC_ERROR_MAX];
 
@@ -48,9 +48,9 @@ static int check_control(const struct work *w)
 
 	if (!dropped)
 		return 0;
-	return refuse(w,
-		      "the kernel's driver drops %s, bits 0x%llx of the control, without an error",
-		      smallest_field(w, UNC_NONE, dropped), (ull)dropped);
+	return refuse_code(
+		w, "the kernel's driver drops %s, bits 0x%llx of the control, without an error",
+		smallest_field(w, UNC_NONE, dropped), (ull)dropped);
 }
 
 static int add_filters(const struct work *w, uint64_t config[2])
@@ -68,11 +68,12 @@ static int add_filters(const struct work *w, uint64_t config[2])
 		uint64_t lost = at < 0 ? f->mask : f->mask & ~(bits[at / 2] >> at % 2 * 32);
 
 		if (lost)
-			return refuse(w,
-				      "the kernel's driver does not set %s of %s for it, and what "
-				      "an earlier event left there would count",
-				      smallest_field(w, f->reg, lost),
-				      unc_tbl_str(w->t, w->t->reg[f->reg].name));
+			return refuse_code(
+				w,
+				"the kernel's driver does not set %s of %s for it, and what "
+				"an earlier event left there would count",
+				smallest_field(w, f->reg, lost),
+				unc_tbl_str(w->t, w->t->reg[f->reg].name));
 		if (at >= 0)
 			config[at / 2] |= f->value << at % 2 * 32;
 	}
@@ -94,14 +95,15 @@ static int check_driver_counters(const struct work *w)
 			continue;
 		unc_put_bits(&its, row->counters);
 		unc_put_bits(&ours, w->code->counters);
-		return refuse(w,
-			      "the kernel's driver may put it on counters %s, but only %s can "
-			      "count it",
-			      driver, own);
+		return refuse_code(w,
+				   "the kernel's driver may put it on counters %s, but only %s can "
+				   "count it",
+				   driver, own);
 	}
 	if (unc_schedule_follows(w->t, w->code, NULL))
-		return refuse(w, "it shows what another counter counts, and the kernel's driver "
-				 "chooses which event that is");
+		return refuse_code(w,
+				   "it shows what another counter counts, and the kernel's driver "
+				   "chooses which event that is");
 	return 0;
 }
 
@@ -115,8 +117,8 @@ static int encode_fixed(const struct work *w, struct unc_kernel_code *k)
 	k->config = c->kernel;
 	if (c->kernel)
 		return 0;
-	return refuse(w, "the kernel's driver has no event for counter %s",
-		      unc_tbl_str(w->t, c->name));
+	return refuse_code(w, "the kernel's driver has no event for counter %s",
+			   unc_tbl_str(w->t, c->name));
 }
 
 static int encode_counted(const struct work *w, struct unc_kernel_code *k)
@@ -145,9 +147,9 @@ int unc_kernel_encode(const struct unc_table *t, const struct unc_code *code,
 
 	w.pmu = unc_find_kernel(t, type, of_free);
 	if (!w.pmu && (!fixed || !type->kernels.n))
-		return refuse(&w, "the kernel's driver has no PMU for it");
+		return refuse_code(&w, "the kernel's driver has no PMU for it");
 	if (w.pmu && w.pmu->unavailable)
-		return refuse(&w, "%s", unc_tbl_str(t, w.pmu->unavailable));
+		return refuse_code(&w, "%s", unc_tbl_str(t, w.pmu->unavailable));
 	rc = fixed ? encode_fixed(&w, &k) : encode_counted(&w, &k);
 	if (rc < 0)
 		return rc;

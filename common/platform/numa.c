@@ -23,9 +23,9 @@ struct unc_nodes {
 	} of[];
 };
 
-static void refuse(struct unc_numa *node, const char *format, ...)
+static void refuse_node(struct unc_numa *node, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-static void refuse(struct unc_numa *node, const char *format, ...)
+static void refuse_node(struct unc_numa *node, const char *format, ...)
 {
 	UNC_FORMAT(node->reason, format);
 	node->pub.cluster = -1;
@@ -38,7 +38,7 @@ static void find_socket(const struct unc_topology *top, struct unc_numa *node, c
 	bool cpus[UNC_MAX_CPUS] = {false};
 
 	if (!unc_cpu_list(list, cpus)) {
-		refuse(node, "its CPUs are '%.40s', which is no list", list);
+		refuse_node(node, "its CPUs are '%.40s', which is no list", list);
 		return;
 	}
 	for (int cpu = 0; cpu < UNC_MAX_CPUS; cpu++) {
@@ -48,16 +48,16 @@ static void find_socket(const struct unc_topology *top, struct unc_numa *node, c
 			node->pub.socket = socket;
 			node->cpu = cpu;
 		} else if (socket >= 0 && socket != node->pub.socket) {
-			refuse(node,
-			       "it has CPUs of socket %d and of socket %d: the firmware or "
-			       "the kernel reports them as one node",
-			       node->pub.socket, socket);
+			refuse_node(node,
+				    "it has CPUs of socket %d and of socket %d: the firmware or "
+				    "the kernel reports them as one node",
+				    node->pub.socket, socket);
 			node->pub.socket = -1;
 			return;
 		}
 	}
 	if (node->cpu < 0)
-		refuse(node, "none of its CPUs is online");
+		refuse_node(node, "none of its CPUs is online");
 }
 
 static void read_node(const struct unc_platform *p, struct unc_numa *node, int number)
@@ -68,11 +68,12 @@ static void read_node(const struct unc_platform *p, struct unc_numa *node, int n
 	node->cpu = -1;
 	if (unc_fs_text(p->machine->fs, list, sizeof(list), "%s/node%d/cpulist", folder, number) <
 	    0)
-		refuse(node, "%s/node%d/cpulist cannot be read: %s", folder, number,
-		       unc_fs_reason(errno));
+		refuse_node(node, "%s/node%d/cpulist cannot be read: %s", folder, number,
+			    unc_fs_reason(errno));
 	else if (!list[0])
-		refuse(node, "it has no CPUs, like memory of CXL or on the package, so its socket "
-			     "is not known");
+		refuse_node(node,
+			    "it has no CPUs, like memory of CXL or on the package, so its socket "
+			    "is not known");
 	else
 		find_socket(&p->topology, node, list);
 }
@@ -152,7 +153,7 @@ static void find_clusters(const struct unc_platform *p, struct unc_nodes *nodes)
 			node->pub.cluster =
 				(int)count_nodes(nodes, node->pub.socket, node->pub.number);
 		else if (node->pub.socket >= 0)
-			refuse(node, "%s", nodes->why.text);
+			refuse_node(node, "%s", nodes->why.text);
 	}
 }
 

@@ -33,8 +33,8 @@ struct spelling {
 	struct unc_error *err;
 };
 
-__attribute__((format(printf, 3, 4))) static int refuse(const struct spelling *s, int code,
-							const char *format, ...)
+__attribute__((format(printf, 3, 4))) static int refuse_name(const struct spelling *s, int code,
+							     const char *format, ...)
 {
 	char why[UNC_ERROR_MAX / 2];
 
@@ -168,7 +168,7 @@ static struct unc_code_filter *filter_of(struct spelling *s, uint16_t reg)
 
 static int fail_room(const struct spelling *s)
 {
-	return refuse(s, UNC_ERR_INVALID, "more than %d filters", UNC_MAX_FILTERS);
+	return refuse_name(s, UNC_ERR_INVALID, "more than %d filters", UNC_MAX_FILTERS);
 }
 
 /* Adds bits of a filter register. */
@@ -179,8 +179,8 @@ static int add_filter(struct spelling *s, uint16_t reg, uint64_t value, uint64_t
 	if (!filter)
 		return fail_room(s);
 	if (filter->mask & bits)
-		return refuse(s, UNC_ERR_INVALID, "bits of %s are given twice",
-			      unc_tbl_str(s->p->table, s->p->table->reg[reg].name));
+		return refuse_name(s, UNC_ERR_INVALID, "bits of %s are given twice",
+				   unc_tbl_str(s->p->table, s->p->table->reg[reg].name));
 	filter->value |= value;
 	filter->mask |= bits;
 	return 0;
@@ -195,8 +195,8 @@ static int add_half(struct spelling *s, unsigned config, unsigned half, uint64_t
 
 	if (reg != UNC_NONE)
 		return add_filter(s, reg, value, UINT32_MAX);
-	return value ? refuse(s, UNC_ERR_INVALID, "config%u is no filter of %s", config,
-			      unc_type_name(t, s->type))
+	return value ? refuse_name(s, UNC_ERR_INVALID, "config%u is no filter of %s", config,
+				   unc_type_name(t, s->type))
 		     : 0;
 }
 
@@ -211,7 +211,7 @@ static int add_config(struct spelling *s, unsigned config, uint64_t value)
 static int add_control(struct spelling *s, const char *name, uint64_t value, uint64_t bits)
 {
 	if (s->given & bits)
-		return refuse(s, UNC_ERR_INVALID, "bits of %.40s are given twice", name);
+		return refuse_name(s, UNC_ERR_INVALID, "bits of %.40s are given twice", name);
 	s->given |= bits;
 	s->ctl |= value;
 	return 0;
@@ -219,8 +219,8 @@ static int add_control(struct spelling *s, const char *name, uint64_t value, uin
 
 static int fail_value(const struct spelling *s, const char *name, uint64_t value)
 {
-	return refuse(s, UNC_ERR_RANGE, "%.40s=%#llx does not fit", name,
-		      (unsigned long long)value);
+	return refuse_name(s, UNC_ERR_RANGE, "%.40s=%#llx does not fit", name,
+			   (unsigned long long)value);
 }
 
 /* Adds a term of perf. */
@@ -245,8 +245,8 @@ static int add_term(struct spelling *s, const char *name, uint64_t value)
 			       : fail_value(s, name, value);
 	}
 	if (!(f = find_field(s, name)))
-		return refuse(s, UNC_ERR_NOT_FOUND, "%s has no field %.40s",
-			      unc_type_name(s->p->table, s->type), name);
+		return refuse_name(s, UNC_ERR_NOT_FOUND, "%s has no field %.40s",
+				   unc_type_name(s->p->table, s->type), name);
 	if (f->width[1] || value & ~unc_field_max(f))
 		return fail_value(s, name, value);
 	value = value >> f->shift << f->lo[0];
@@ -260,17 +260,17 @@ static int add_terms(struct spelling *s, const char *list)
 {
 	char term[UNC_SPEC_MAX], *equal;
 	uint64_t value;
-	int rc = *list ? 0 : refuse(s, UNC_ERR_INVALID, "it has no terms");
+	int rc = *list ? 0 : refuse_name(s, UNC_ERR_INVALID, "it has no terms");
 
 	while (list && *list && rc == 0) {
 		if (!unc_list_next(&list, term, sizeof(term)))
-			return refuse(s, UNC_ERR_INVALID, "a term is too long");
+			return refuse_name(s, UNC_ERR_INVALID, "a term is too long");
 		value = 1;
 		if ((equal = strchr(term, '=')) != NULL)
 			*equal++ = '\0';
 		if (equal && !unc_parse_number(equal, &value))
-			return refuse(s, UNC_ERR_INVALID, "%.40s=%.40s is not a number", term,
-				      equal);
+			return refuse_name(s, UNC_ERR_INVALID, "%.40s=%.40s is not a number", term,
+					   equal);
 		rc = add_term(s, term, value);
 	}
 	return rc;
@@ -294,7 +294,7 @@ static int put_terms(const struct spelling *s, const char *list, struct unc_buf 
 	unc_put(out, "%s.%s", unc_type_name(t, s->type), unc_event_name(t, event));
 	while (list && *list) {
 		if (!unc_list_next(&list, term, sizeof(term)))
-			return refuse(s, UNC_ERR_INVALID, "a term is too long");
+			return refuse_name(s, UNC_ERR_INVALID, "a term is too long");
 		unc_put(out, strchr(term, '=') ? ":%s" : ":%s=1", term);
 	}
 	return 0;
@@ -327,16 +327,17 @@ static int put_filter(struct spelling *s, struct unc_buf *out, uint16_t event, u
 		    !unc_event_takes(t, event, (uint16_t)(f - t->field)))
 			continue;
 		if ((with = needed(t, f)) != NULL)
-			return refuse(s, UNC_ERR_INVALID,
-				      "%s does nothing without %s: ask for it as %s=",
-				      unc_tbl_str(t, f->name), with, unc_tbl_str(t, f->name));
+			return refuse_name(s, UNC_ERR_INVALID,
+					   "%s does nothing without %s: ask for it as %s=",
+					   unc_tbl_str(t, f->name), with, unc_tbl_str(t, f->name));
 		unc_put(out, ":%s=%#llx", unc_tbl_str(t, f->name),
 			(unsigned long long)unc_field_of(f, value) << f->shift);
 		rest &= ~bits;
 	}
-	return rest ? refuse(s, UNC_ERR_INVALID, "bits %#llx of %s are no field that %s.%s takes",
-			     (unsigned long long)rest, unc_tbl_str(t, t->reg[reg].name),
-			     unc_type_name(t, s->type), unc_event_name(t, event))
+	return rest ? refuse_name(s, UNC_ERR_INVALID,
+				  "bits %#llx of %s are no field that %s.%s takes",
+				  (unsigned long long)rest, unc_tbl_str(t, t->reg[reg].name),
+				  unc_type_name(t, s->type), unc_event_name(t, event))
 		    : 0;
 }
 
@@ -355,7 +356,7 @@ static int put_place(const struct spelling *s, struct unc_buf *out)
 		unc_put(out, ":unit=%d", s->index);
 	if (s->socket >= 0)
 		unc_put(out, ":socket=%d", s->socket);
-	return out->n < out->size ? 0 : refuse(s, UNC_ERR_INVALID, "the text is too long");
+	return out->n < out->size ? 0 : refuse_name(s, UNC_ERR_INVALID, "the text is too long");
 }
 
 /* ---- perf */
@@ -377,7 +378,7 @@ static int find_alias(struct spelling *s, char *terms, size_t size)
 			return 0;
 		is_there |= unc_fs_exists(s->p->fs, "/sys/bus/event_source/devices/%s", pmu);
 	}
-	return refuse(
+	return refuse_name(
 		s, UNC_ERR_NOT_FOUND,
 		is_there ? "the kernel's %s has no alias %.60s"
 			 : "an alias is what the kernel's driver says, and it has no PMU of %s "
@@ -405,11 +406,11 @@ static int decode_terms(struct spelling *s, struct unc_spec *out)
 	if (rc == UNC_ERR_INVALID)
 		rc = unc_code_decode(t, s->type, ctl, s->filter, s->n_filters, out, &why);
 	if (rc == UNC_ERR_NOT_FOUND)
-		return refuse(s, rc, "no event of %s has event=%#llx,umask=%#llx%s",
-			      unc_type_name(t, s->type), (unsigned long long)(s->ctl & 0xff),
-			      (unsigned long long)((s->ctl >> 8 & 0xff) | s->ctl >> 32 << 8),
-			      s->ctl & 0xffff0000 ? " with these fields" : "");
-	return rc < 0 ? refuse(s, rc, "%s", why.text) : 0;
+		return refuse_name(s, rc, "no event of %s has event=%#llx,umask=%#llx%s",
+				   unc_type_name(t, s->type), (unsigned long long)(s->ctl & 0xff),
+				   (unsigned long long)((s->ctl >> 8 & 0xff) | s->ctl >> 32 << 8),
+				   s->ctl & 0xffff0000 ? " with these fields" : "");
+	return rc < 0 ? refuse_name(s, rc, "%s", why.text) : 0;
 }
 
 /* Writes the event of the terms, and places after it: ":socket=0". */
@@ -422,7 +423,7 @@ static int put_event(struct spelling *s, const char *places, char *out, size_t s
 	if (rc < 0)
 		return rc;
 	if (unc_spec_format(s->p->table, &spec, out, size) < 0)
-		return refuse(s, UNC_ERR_INVALID, "the text is too long");
+		return refuse_name(s, UNC_ERR_INVALID, "the text is too long");
 	buf.n = strlen(out);
 	unc_put(&buf, "%s", places);
 	return put_place(s, &buf);
@@ -440,11 +441,11 @@ static int of_perf(struct spelling *s, char *out, size_t size)
 	if (!found && slash == end)
 		return UNC_ERR_NOT_FOUND; /* of no PMU */
 	if (slash == end || (end[1] && end[1] != ':'))
-		return refuse(s, UNC_ERR_INVALID, "want PMU/TERM,.../");
+		return refuse_name(s, UNC_ERR_INVALID, "want PMU/TERM,.../");
 	if (!found)
-		return refuse(s, UNC_ERR_NOT_FOUND,
-			      "%.*s is no PMU of units that the tables of %s have",
-			      (int)(slash - s->text), s->text, unc_tbl_str(t, t->name));
+		return refuse_name(s, UNC_ERR_NOT_FOUND,
+				   "%.*s is no PMU of units that the tables of %s have",
+				   (int)(slash - s->text), s->text, unc_tbl_str(t, t->name));
 	snprintf(terms, sizeof(terms), "%.*s", (int)(end - slash - 1), slash + 1);
 	if (t->type[s->type].by_kernel) {
 		struct unc_buf buf = unc_buf(out, size);
@@ -486,9 +487,9 @@ static int of_raw(struct spelling *s, const char *dot, char *out, size_t size)
 
 	s->tool = "perf";
 	if (!find_unit(s, s->text, (size_t)(dot - s->text)))
-		return refuse(s, UNC_ERR_NOT_FOUND, "%.*s is no unit type of %s",
-			      (int)(dot - s->text), s->text,
-			      unc_tbl_str(s->p->table, s->p->table->name));
+		return refuse_name(s, UNC_ERR_NOT_FOUND, "%.*s is no unit type of %s",
+				   (int)(dot - s->text), s->text,
+				   unc_tbl_str(s->p->table, s->p->table->name));
 	snprintf(words, sizeof(words), "%s", dot + strlen(raw));
 	while ((word = strsep(&next, ":")) != NULL)
 		if (is_place(word))
@@ -518,9 +519,9 @@ static int add_modifier(struct spelling *s, const char *word, bool *kept)
 	if (*kept)
 		return 0;
 	if (!unc_parse_number(equal + 1, &value))
-		return refuse(s, UNC_ERR_INVALID, "%.60s is not a number", word);
+		return refuse_name(s, UNC_ERR_INVALID, "%.60s is not a number", word);
 	if (number && value > UINT32_MAX)
-		return refuse(s, UNC_ERR_RANGE, "%.60s does not fit", word);
+		return refuse_name(s, UNC_ERR_RANGE, "%.60s does not fit", word);
 	if (number)
 		return add_half(s, 1, word[6] == '1', value);
 	if (filter)
@@ -530,8 +531,8 @@ static int add_modifier(struct spelling *s, const char *word, bool *kept)
 		    s->p->topology.socket[i].cpu == (int)value)
 			s->socket = i;
 	if (cpu && s->socket < 0)
-		return refuse(s, UNC_ERR_RANGE, "there is no CPU %llu here",
-			      (unsigned long long)value);
+		return refuse_name(s, UNC_ERR_RANGE, "there is no CPU %llu here",
+				   (unsigned long long)value);
 	return 0;
 }
 
@@ -573,10 +574,11 @@ static int zero_defaults(struct spelling *s, struct unc_buf *out, uint16_t event
 		return 0;
 	for (size_t i = 0; i < s->n_filters; i++)
 		if (beyond(s, &code, i))
-			return refuse(s, UNC_ERR_INVALID, "%s.%s does not count with %#llx in %s",
-				      unc_type_name(t, s->type), unc_event_name(t, event),
-				      (unsigned long long)s->filter[i].value,
-				      unc_tbl_str(t, t->reg[s->filter[i].reg].name));
+			return refuse_name(s, UNC_ERR_INVALID,
+					   "%s.%s does not count with %#llx in %s",
+					   unc_type_name(t, s->type), unc_event_name(t, event),
+					   (unsigned long long)s->filter[i].value,
+					   unc_tbl_str(t, t->reg[s->filter[i].reg].name));
 	return 0;
 }
 
@@ -593,7 +595,7 @@ static int of_words(struct spelling *s, const char *name, char *out, size_t size
 	snprintf(words, sizeof(words), "%.*s", (int)strcspn(name, ":"), name);
 	(void)unc_spec_parse(t, words, &spec, NULL);
 	if (spec.event == UNC_NONE)
-		return refuse(s, UNC_ERR_NOT_FOUND, "there is no event %.100s", words);
+		return refuse_name(s, UNC_ERR_NOT_FOUND, "there is no event %.100s", words);
 	s->type = spec.type;
 	snprintf(words, sizeof(words), "%s", name);
 	while (rc == 0 && (word = strsep(&next, ":")) != NULL) {
@@ -619,13 +621,13 @@ static int of_libpfm(struct spelling *s, char *out, size_t size)
 
 	s->tool = "libpfm4";
 	if (!find_unit(s, unit + 5, (size_t)(name - 2 - (unit + 5))))
-		return refuse(s, UNC_ERR_NOT_FOUND, "%.*s is no unit type of %s",
-			      (int)(name - 2 - (unit + 5)), unit + 5, unc_tbl_str(t, t->name));
+		return refuse_name(s, UNC_ERR_NOT_FOUND, "%.*s is no unit type of %s",
+				   (int)(name - 2 - (unit + 5)), unit + 5, unc_tbl_str(t, t->name));
 	k = unc_find_kernel(t, &t->type[s->type], false);
 	number = s->index;
 	if (number >= 0 && k && (s->index = unc_kernel_unit(k, number)) < 0)
-		return refuse(s, UNC_ERR_NOT_FOUND, "the kernel has no %s of number %d",
-			      unc_type_name(t, s->type), number);
+		return refuse_name(s, UNC_ERR_NOT_FOUND, "the kernel has no %s of number %d",
+				   unc_type_name(t, s->type), number);
 	/* The type is known: "UNC_M_CAS_COUNT" is its CAS_COUNT. */
 	for (prefix = unc_tbl_str(t, t->type[s->type].public_prefix); *prefix;
 	     prefix += length + (prefix[length] == ',')) {
@@ -772,7 +774,7 @@ int unc_platform_parse(const struct unc_platform *p, const char *text, bool even
 	s.err = err;
 	if (rc == 0) {
 		rc = parse(p->table, ours, name, &why);
-		return rc < 0 ? refuse(&s, rc, "%s", why.text) : 0;
+		return rc < 0 ? refuse_name(&s, rc, "%s", why.text) : 0;
 	}
 	return unc_fail(err, rc, "%s", why.text);
 }

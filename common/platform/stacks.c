@@ -307,7 +307,7 @@ static void find_link(const struct walk *w, const char *way, struct unc_device *
 		}
 }
 
-static int tell(const struct walk *w, const char *address)
+static int describe_bus(const struct walk *w, const char *address)
 {
 	struct unc_device device = {.size = sizeof(device), .address = address};
 	char link[4096], names[256] = "", model[160], physical[32] = "", lanes[32] = "";
@@ -361,7 +361,7 @@ int unc_unit_devices(struct unc_platform *p, const struct unc_unit *unit, unc_de
 	if (n)
 		qsort(list, n, sizeof(*list), compare_names);
 	for (char **name = list; *name && rc == 0; name++)
-		rc = tell(&w, *name);
+		rc = describe_bus(&w, *name);
 	free(list);
 	return rc;
 }

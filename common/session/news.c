@@ -18,8 +18,8 @@ struct news {
 	int rc; /* the result of fn */
 };
 
-static void report(struct news *n, size_t id, enum unc_news_kind kind, bool begins,
-		   const char *text)
+static void report_news(struct news *n, size_t id, enum unc_news_kind kind, bool begins,
+			const char *text)
 {
 	const struct unc_news news = {(int)id, kind, begins, text, NULL};
 
@@ -35,10 +35,10 @@ static void report_change(struct news *n, size_t id, enum unc_news_kind kind, bo
 	if (n->rc || is == !!(item->told & bit))
 		return;
 	item->told ^= bit;
-	report(n, id, kind, is,
-	       !is                        ? ""
-	       : kind == UNC_NEWS_PARTIAL ? unc_session_partial(n->s, (int)id)
-					  : unc_session_reason(n->s, (int)id));
+	report_news(n, id, kind, is,
+		    !is                        ? ""
+		    : kind == UNC_NEWS_PARTIAL ? unc_session_partial(n->s, (int)id)
+					       : unc_session_reason(n->s, (int)id));
 }
 
 /* ---- values */
@@ -157,7 +157,7 @@ static void report_devices(struct news *n, size_t id, const char *now)
 	if (strcmp(now, item->what->label) == 0 && (known || !*now))
 		return;
 	snprintf(item->what->label, sizeof(item->what->label), "%s", now);
-	report(n, id, UNC_NEWS_DEVICES, *now, item->what->label);
+	report_news(n, id, UNC_NEWS_DEVICES, *now, item->what->label);
 }
 
 /* A label that cannot be looked up stays as it was. */

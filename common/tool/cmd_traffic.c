@@ -258,7 +258,7 @@ struct hand {
 	double bytes;
 };
 
-static void load(const char *from, size_t size)
+static void load_buffer(const char *from, size_t size)
 {
 	for (size_t i = 0; i < size; i += LINE)
 		(void)*(const volatile uint64_t *)(const void *)(from + i);
@@ -288,7 +288,8 @@ static void *work(void *arg)
 	h->bound = sched_setaffinity(0, sizeof(cpu), &cpu) == 0;
 	pthread_barrier_wait(&h->traffic->ready);
 	for (size_t at = 0; h->bound && !h->traffic->end; at = (at + CHUNK) % h->size) {
-		(h->traffic->args->writes ? store(h->part + at, CHUNK) : load(h->part + at, CHUNK));
+		(h->traffic->args->writes ? store(h->part + at, CHUNK)
+					  : load_buffer(h->part + at, CHUNK));
 		h->bytes += CHUNK;
 	}
 	return NULL;

@@ -793,7 +793,7 @@ static int write_file(const struct verify *v, const struct args *args, int fd)
 				  : failure("cannot write '%s': %s", args->output, strerror(errno));
 }
 
-static int report(const struct verify *v, const struct args *args, int fd)
+static int report_checks(const struct verify *v, const struct args *args, int fd)
 {
 	bool wrong = false;
 	struct record r;
@@ -853,7 +853,7 @@ int cmd_verify(struct unc_platform *none, const struct args *args)
 		}
 		if (isatty(STDERR_FILENO))
 			fputs("\r\033[K", stderr);
-		rc = end_signal() ? BY_SIGNAL + end_signal() : report(&v, args, fd);
+		rc = end_signal() ? BY_SIGNAL + end_signal() : report_checks(&v, args, fd);
 	}
 	close_all(&v);
 	if (fd >= 0)
