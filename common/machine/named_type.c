@@ -69,18 +69,6 @@ static bool is_word(const char *name)
 			    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")];
 }
 
-/* Whether a word is a qualifier, which has its own meaning after a ':'. */
-static bool is_taken(const char *name)
-{
-	static const char *const words[] = {"socket", "unit",   "node", "port",
-					    "ports",  "device", "cpu"};
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (unc_same(name, words[i]))
-			return true;
-	return false;
-}
-
 /* Adds bits first to last of config (0), config1 or config2; false: there is no room for the piece. */
 static bool add_piece(struct unc_tbl_field *f, uint16_t regs, unsigned config, unsigned first,
 		      unsigned last)
@@ -143,7 +131,7 @@ static bool add_format_field(struct making *w, const char *name, const char *tex
 	for (unsigned p = 0; p < UNC_PIECES; p++)
 		f.reg[p] = UNC_NONE;
 	why = parse_field(&f, text, type_of(w)->regs.first, &bits, &lies);
-	if (!why && (!is_word(name) || is_taken(name)))
+	if (!why && (!is_word(name) || unc_is_place(name, strlen(name))))
 		why = "its name says where an event counts, or has other letters than a-z, 0-9 and "
 		      "_";
 	if (why) {

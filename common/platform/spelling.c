@@ -466,17 +466,6 @@ static int of_perf(struct spelling *s, char *out, size_t size)
 
 /* ---- raw events */
 
-static bool is_place(const char *word)
-{
-	static const char *const keys[] = {
-		"socket=", "unit=", "node=", "port=", "ports=", "device="};
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (strncasecmp(word, keys[i], strlen(keys[i])) == 0)
-			return true;
-	return false;
-}
-
 /* Translates "imc3.RAW:event=0x05:umask=0xcf:socket=0": terms of perf in our form. */
 static int of_raw(struct spelling *s, const char *dot, char *out, size_t size)
 {
@@ -492,7 +481,7 @@ static int of_raw(struct spelling *s, const char *dot, char *out, size_t size)
 				   unc_tbl_str(s->p->table, s->p->table->name));
 	snprintf(words, sizeof(words), "%s", dot + strlen(raw));
 	while ((word = strsep(&next, ":")) != NULL)
-		if (is_place(word))
+		if (unc_is_place(word, strcspn(word, "=")))
 			unc_put(&place, ":%s", word);
 		else
 			unc_put(&term, "%s%s", term.n ? "," : "", word);

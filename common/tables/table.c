@@ -4,6 +4,7 @@
 
 #include <endian.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/text.h"
 
@@ -275,6 +276,18 @@ bool unc_kernel_last(const struct unc_table *t, unsigned type, unsigned pmu, cha
 		other = other || (k->number[i] && k->number[i] - 1u != i);
 	}
 	return other && unc_kernel_pmu(t, type, pmu, last, buf, size);
+}
+
+bool unc_is_place(const char *word, size_t length)
+{
+	static const char *const places[] = {"socket", "unit",   "node", "port",
+					     "ports",  "device", "cpu"};
+	size_t i = 0;
+
+	while (i < sizeof(places) / sizeof(places[0]) &&
+	       (strlen(places[i]) != length || strncasecmp(places[i], word, length) != 0))
+		i++;
+	return i < sizeof(places) / sizeof(places[0]);
 }
 
 bool unc_cpu_is(const struct unc_table *t, const char *name)

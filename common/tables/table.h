@@ -677,6 +677,8 @@ uint64_t unc_field_of(const struct unc_tbl_field *, uint64_t value);
 /* Returns the bits of a counter's control that do not select the event: fields that any event takes,
  * fields with a role, and enable bits. */
 uint64_t unc_type_modifiers(const struct unc_table *, const struct unc_tbl_type *);
+/* Whether a word of so many letters says where an event counts, as "socket": no field has such a name. */
+bool unc_is_place(const char *word, size_t length);
 /* Whether the CPU has this name, or this alias. */
 bool unc_cpu_is(const struct unc_table *, const char *name);
 /* Whether a CPU is in a line of cpus.tbl; stepping -1: not known. */
