@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The collectd plugin on simulated hardware: configuration, series, machines without counters. */
+#include "cases.h"
 #include "collectd_kit.h"
 
 /* ---- tests: configuration */
@@ -536,10 +537,35 @@ static void test_spellings(void)
 	end();
 }
 
+/* Each row that is not refused, as a metric or an event by what it is here. */
+static void configure_row(void *user, const struct cases_row *row)
+{
+	const char *theirs = row->field[1], *ours = row->field[2];
+	char simulate[64], option[300];
+	bool metric = !strchr(ours, '.');
+
+	(void)user;
+	if (*ours == '!')
+		return;
+	snprintf(simulate, sizeof(simulate), "Simulate %s", row->field[0]);
+	snprintf(option, sizeof(option), "%s %s", metric ? "Metric" : "Event", theirs);
+	begin();
+	configure(simulate, option, NULL);
+	CHECK_NUMBER(host.init(), 0);
+	CHECK_NUMBER(errors(), 0);
+	end();
+}
+
+static void test_all_spellings(void)
+{
+	CU_ASSERT(cases_read("names.cases", configure_row, NULL) > 60);
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
 		{"an unknown option", test_unknown_option},
+		{"each name of another tool", test_all_spellings},
 		{"wrong values of options", test_wrong_values},
 		{"wrong names: a line each, the rest goes on", test_wrong_names},
 		{"nothing but wrong names", test_nothing_left},

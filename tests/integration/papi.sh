@@ -786,11 +786,23 @@ ok "a simulated machine is told of at the first start, once" told_once
 ok "partial sums: a warning for each name" partial_warnings
 ok "partial sums: the description says which unit is missing, and why" partial_descriptions
 
+# Each row of names.cases that is not refused, on three CPUs.
+spellings()
+{
+	sed -n 's/^\(sandybridge-ep\|skylake-sp\|emerald-rapids\) *; \(.*\) ; [^!].*/\1 \2/p' "$SRCDIR/tests/names.cases" >rows
+	[ "$(wc -l <rows)" -gt 50 ] || return
+	while read -r cpu name; do
+		sim "$cpu" "$bin/papi_command_line" "$p$name" >said 2>&1
+		grep -qF "Successfully added: $p$name" said || { echo "$cpu $name"; cat said; return 1; }
+	done <rows
+}
+
 p=intel_uncore:::
 ok "papi_command_line counts events" counts emerald-rapids ${p}imc.CAS_COUNT:RD \
 	${p}imc3.CAS_COUNT:WR:socket=1 ${p}imc.CAS_COUNT:RD:unit=2
 ok "names as perf and libpfm4 spell them" counts emerald-rapids "${p}uncore_imc_3/event=0x05,umask=0xcf/" \
 	${p}spr_unc_imc0::UNC_M_CAS_COUNT:WR ${p}memory_bandwidth_read
+ok "each name of another tool can be added" spellings
 ok "papi_command_line counts metrics" counts emerald-rapids ${p}memory_read_bytes \
 	${p}memory_write_bytes:socket=0 ${p}llc_miss_ratio
 ok "papi_command_line counts on Sandy Bridge-EP" counts sandybridge-ep ${p}memory_read_bytes \
