@@ -75,9 +75,9 @@ for tree in client epyc arm diamond cxl; do
 		counts amd_l3/event=0/ amd_l3.RAW:event=0 2
 		counts amd_l3.RAW:event=0:unit=1 amd_l31.RAW:event=0 1
 		counts amd_umc_12/event=0/ amd_umc12.RAW:event=0 1
-		# Config 6 is alignment faults, of which x86 has none: each event has its own count.
+		# Config 6 is alignment faults, of which a whole machine has few: each event has its own count.
 		run stat --json -e 'amd_df.RAW:event=0,amd_df.RAW:event=6' -- sleep 0.1 &&
-			jq -e '.events["amd_df.RAW:event=0"] > 1e7 and .events["amd_df.RAW:event=6"] == 0' "$tmp/out" >/dev/null
+			jq -e '.events["amd_df.RAW:event=0"] > 1e7 and .events["amd_df.RAW:event=6"] < 1e5' "$tmp/out" >/dev/null
 		result "epyc: two events of a unit"
 		run encode amd_df.RAW:event=0x1f87 && said 'amd_df/config .* 0x800000f00000087$'
 		result "epyc: what the kernel is asked for"
