@@ -14,7 +14,7 @@ static unsigned encoded;
 
 /* A kernel before 6.8: it has the CHAs of Emerald Rapids as what the discovery tables call type 0, and
  * its format for these has neither the upper bits of the umask nor a filter. */
-static bool typed;
+static bool typed, denied;
 
 int unc_kernel_find(struct unc_access *access, const char *pmu, unsigned socket, unsigned nth,
 		    struct unc_kernel_place *out, struct unc_error *e)
@@ -27,6 +27,8 @@ int unc_kernel_find(struct unc_access *access, const char *pmu, unsigned socket,
 		return REAL(unc_kernel_find)(access, pmu, socket, nth, out, e);
 	if (pmu[7] == 'c')
 		return unc_fail(e, UNC_ERR_UNAVAILABLE, "no %s", pmu);
+	if (denied)
+		return unc_fail(e, UNC_ERR_PERMISSION, "a right is missing");
 	snprintf(named, sizeof(named), "uncore_cha_%d", number);
 	rc = REAL(unc_kernel_find)(access, named, socket, nth, out, e);
 	if (rc == 0)
@@ -133,7 +135,13 @@ static void test_typed(void)
 	CHECK_NUMBER(unc_item_find(p, "uncore_type_0_3/event=1/", &item), 0);
 	CHECK_TEXT(item.name, "cha3.CLOCKTICKS");
 	unc_platform_close(p);
-	typed = false;
+	/* It is there, though not for everybody: what is missing is the right, not the driver. */
+	denied = true;
+	p = by("emerald-rapids,clock=step,kernel=on", "kernel");
+	CU_ASSERT(strncmp(unit_of(p, "cha", 3, 0)->reason, "kernel: a right is missing; ", 28) ==
+		  0);
+	unc_platform_close(p);
+	typed = denied = false;
 }
 
 /* All that is told of an event of the kernel: its CPU is the first of the second socket's, of 12. */

@@ -31,20 +31,23 @@ int unc_platform_pmu(const struct unc_platform *p, const struct unc_instance *u,
 		     struct unc_kernel_place *place, struct unc_error *err)
 {
 	char name[UNC_KERNEL_NAME];
+	struct unc_error why = {0};
 	unsigned nth;
-	int rc;
+	int rc, typed;
 
 	if (!unc_kernel_pmu(p->table, u->type, pmu, u->index, name, sizeof(name)))
 		return UNC_ERR_NOT_FOUND;
 	nth = unc_kernel_nth(p->table, u->type, pmu, u->index);
 	rc = unc_kernel_find(p->access, name, u->socket, nth, place, err);
-	if (rc == UNC_ERR_UNAVAILABLE &&
-	    unc_kernel_typed(p->table, u->type, pmu, u->index, name, sizeof(name)) &&
-	    unc_kernel_find(p->access, name, u->socket, nth, place, NULL) == 0) {
-		unc_error_clear(err);
-		rc = 0;
-	}
-	return rc;
+	if (rc != UNC_ERR_UNAVAILABLE ||
+	    !unc_kernel_typed(p->table, u->type, pmu, u->index, name, sizeof(name)))
+		return rc;
+	typed = unc_kernel_find(p->access, name, u->socket, nth, place, &why);
+	if (typed == UNC_ERR_UNAVAILABLE) /* the PMU is missed by its own name */
+		return rc;
+	if (err)
+		*err = why;
+	return typed;
 }
 
 /* Whether the driver numbers its PMUs as the table says. */
