@@ -23,7 +23,7 @@ static const char *pmu_path(const struct fake_root *root, const char *pmu, const
 
 static void put_cpus(const struct fake_root *root, const char *line)
 {
-	char vendor[32], family[16], model[16], text[2000] = "", name[100];
+	char vendor[32], family[16], model[16], text[1 << 16] = "", name[100];
 	unsigned cpus, sockets, n = 0;
 	int end = 0;
 
@@ -246,6 +246,28 @@ static void test_several(void)
 	fake_free(&root);
 }
 
+/* More CPUs of a socket than a type has places: each unit that is there has its own CPU, the rest is left out. */
+static void test_many(void)
+{
+	struct fake_root root;
+	struct unc_platform *p;
+	unsigned type;
+
+	fake_new(&root);
+	put_cpus(&root, "cpu AuthenticAMD 25 1 300 1 AMD EPYC");
+	fake_text(pmu_path(&root, "amd_l3", "type", ""), "13");
+	fake_text(pmu_path(&root, "amd_l3", "cpumask", ""), "0-299");
+	fake_text(pmu_path(&root, "amd_l3", "format/", "event"), "config:0-7");
+	p = open_root(&root);
+	type = unc_find_type(p->table, "amd_l3");
+	CHECK_NUMBER(p->instances.n, UNC_MAX_PLACES);
+	for (unsigned i = 0; i < UNC_MAX_PLACES; i++)
+		CHECK_NUMBER(unc_kernel_nth(p->table, type, 0, i), i);
+	CHECK_NUMBER(p->named.n_left, 1);
+	unc_platform_close(p);
+	fake_free(&root);
+}
+
 /* ---- metrics */
 
 static const struct unc_metric *metric_of(struct unc_platform *p, const char *name)
@@ -413,6 +435,7 @@ int main(void)
 		{"what the kernel is asked for", test_codes},
 		{"units", test_units},
 		{"several units of a PMU", test_several},
+		{"more CPUs than places", test_many},
 		{"metrics", test_metrics},
 		{"metrics of CXL memory", test_cxl},
 		{"folders that lie", test_lies},

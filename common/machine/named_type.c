@@ -218,8 +218,8 @@ static bool add_terms(struct making *w, const char *event, const char *terms,
 }
 
 /* Adds an event with these settings to the type. */
-static struct unc_tbl_event *add_named_event(struct making *w, const char *name, const char *desc,
-					     const struct unc_tbl_fields *fields)
+static void add_named_event(struct making *w, const char *name, const char *desc,
+			    const struct unc_tbl_fields *fields)
 {
 	struct unc_naming *m = w->m;
 	struct unc_tbl_event event = {.fields = *fields,
@@ -228,15 +228,12 @@ static struct unc_tbl_event *add_named_event(struct making *w, const char *name,
 				      .type = (uint16_t)w->type,
 				      .max_inc = 1,
 				      .estimate = 1};
-	struct unc_tbl_event *row;
 
 	event.name = unc_named_text(m, "%s", name);
 	event.desc = unc_named_text(m, "%s", desc);
 	event.umasks.first = (uint16_t)m->t->n_umask;
-	row = UNC_NAMED_ROW(m, event);
-	*row = event;
+	*UNC_NAMED_ROW(m, event) = event;
 	type_of(w)->events.n++;
-	return row;
 }
 
 /* Adds the metric of an event in bytes, `EVENT_bytes`, or in the unit of its file. */
@@ -427,8 +424,8 @@ void unc_named_type(struct unc_naming *m, size_t first)
 			unc_named_leave(m, pmu->name, NULL,
 					"its name or format/ is not as that of %s", w.pmu->name);
 			pmu->done = true;
-		} else if (pmu->per > per) {
-			per = pmu->per;
+		} else if (pmu->per > per) { /* more units of a socket than places are left out */
+			per = pmu->per < UNC_MAX_PLACES ? pmu->per : UNC_MAX_PLACES;
 		}
 	}
 	begin_type(&w);
