@@ -93,14 +93,28 @@ static bool read_type(const struct unc_naming *m, const char *pmu, uint64_t *typ
 	       unc_parse_number(text, type);
 }
 
-/* Returns another PMU, which is not used, with the same type number; NULL: none. */
-static const char *same_type(const struct unc_naming *m, char *const *names, uint64_t type)
+/* Reads the types of the PMUs that are not used, once for all. */
+static void read_others(struct unc_naming *m, char *const *names)
 {
-	uint64_t other;
+	struct unc_named_other other, *row;
 
-	for (; *names; names++)
-		if (!unc_events_pmu(*names) && read_type(m, *names, &other) && other == type)
-			return *names;
+	for (; *names && !m->rc; names++) {
+		if (unc_events_pmu(*names) || !read_type(m, *names, &other.type))
+			continue;
+		other.name = *names;
+		if ((row = UNC_ADD_TO(m->other, m->n_others)) != NULL)
+			*row = other;
+		else
+			unc_named_no_memory(m);
+	}
+}
+
+/* Returns another PMU, which is not used, with the same type number; NULL: none. */
+static const char *same_type(const struct unc_naming *m, uint64_t type)
+{
+	for (size_t i = 0; i < m->n_others; i++)
+		if (m->other[i].type == type)
+			return m->other[i].name;
 	return NULL;
 }
 
@@ -158,7 +172,7 @@ static bool read_format(struct unc_naming *m, struct unc_named_pmu *pmu)
 	return pmu->format != NULL;
 }
 
-static bool is_sound(struct unc_naming *m, struct unc_named_pmu *pmu, char *const *names)
+static bool is_sound(struct unc_naming *m, struct unc_named_pmu *pmu)
 {
 	const char *other;
 	uint64_t type;
@@ -169,7 +183,7 @@ static bool is_sound(struct unc_naming *m, struct unc_named_pmu *pmu, char *cons
 		unc_named_leave(m, pmu->name, NULL,
 				"its type, %llu, is one of the kernel's own events or of a core",
 				(unsigned long long)type);
-	else if ((other = same_type(m, names, type)) != NULL)
+	else if ((other = same_type(m, type)) != NULL)
 		unc_named_leave(m, pmu->name, NULL, "its type, %llu, is that of %s, too",
 				(unsigned long long)type, other);
 	else if (pmu->number >= UNC_MAX_PLACES)
@@ -362,8 +376,9 @@ static void make_rows(struct unc_naming *m, char *const *names, const struct unc
 	else
 		new_table(m);
 	before = m->t->n_type;
+	read_others(m, names);
 	for (size_t i = 0; i < m->n_pmus && !m->rc; i++)
-		m->pmu[i].done = !is_sound(m, &m->pmu[i], names);
+		m->pmu[i].done = !is_sound(m, &m->pmu[i]);
 	for (size_t i = 0; i < m->n_pmus && !m->rc; i++)
 		if (!m->pmu[i].done)
 			unc_named_type(m, i);
@@ -396,6 +411,7 @@ int unc_named_read(const struct unc_fs *fs, const struct unc_topology *top,
 		free(m->pmu[i].format);
 	}
 	free(m->pmu);
+	free(m->other);
 	free(names);
 	if (m->rc < 0)
 		unc_named_free(out);

@@ -25,6 +25,11 @@ struct unc_naming {
 	struct unc_named *out;
 	struct unc_named_pmu *pmu;
 	size_t n_pmus;
+	struct unc_named_other {
+		const char *name;
+		uint64_t type;
+	} * other; /* the PMUs that are not used */
+	size_t n_others;
 	struct unc_error *err;
 	int rc;             /* error: no memory, or too many rows */
 	uint64_t scrap[64]; /* replaces a row for which there was no room */
